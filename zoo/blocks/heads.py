@@ -1,0 +1,69 @@
+"""Heads: from states to logits.
+
+Shapes: N any leading shape, B batch, T length, D model width, V vocabulary.
+
+A tied head takes the embedding's weight when it is called, so that the one matrix has one name, one gradient and
+one place in a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from zoo.blocks.feed_forward import ACTIVATIONS
+
+
+class LMHead(nn.Module):
+    """States (N, D) times the vocabulary matrix -> logits (N, V).
+
+    Args:
+        d_model, vocab: D and V.
+        tied: use the embedding's matrix (Press & Wolf 2017); else an own one.
+        scaled: multiply the states by D^-0.5 first, as T5 does with its tied head (Raffel et al. 2020).
+    """
+
+    def __init__(self, *, d_model: int, vocab: int, tied: bool = True, scaled: bool = False) -> None:
+        super().__init__()
+        self.scale = d_model**-0.5 if scaled else 1.0
+        self.weight = None if tied else nn.Parameter(torch.empty(vocab, d_model))
+
+    def forward(self, states: Tensor, embedding: Tensor) -> Tensor:
+        states = states if self.scale == 1.0 else states * self.scale
+        return F.linear(states, embedding if self.weight is None else self.weight)
+
+
+class MLMHead(nn.Module):
+    """BERT's: norm(activation(states W + b)), then the tied matrix and a bias per token (Devlin et al. 2019)."""
+
+    def __init__(
+        self, *, d_model: int, vocab: int, norm: Callable[..., nn.Module], activation: str = "gelu"
+    ) -> None:
+        super().__init__()
+        self.transform = nn.Linear(d_model, d_model)
+        self.activation = ACTIVATIONS[activation]
+        self.norm = norm(d_model=d_model)
+        self.bias = nn.Parameter(torch.zeros(vocab))
+
+    def forward(self, states: Tensor, embedding: Tensor) -> Tensor:
+        return F.linear(self.norm(self.activation(self.transform(states))), embedding, self.bias)
+
+
+class NextSentenceHead(nn.Module):
+    """From the states (B, T, D), the first token's: is the second sentence the next one?  Logits (B, 2).
+
+    Class 0 means "is next", class 1 "is from another document", as in BERT's release.  ``pooled`` adds BERT's
+    dense layer with tanh before the classifier.
+    """
+
+    def __init__(self, *, d_model: int, pooled: bool = False) -> None:
+        super().__init__()
+        self.pooler = nn.Linear(d_model, d_model) if pooled else None
+        self.classifier = nn.Linear(d_model, 2)
+
+    def forward(self, states: Tensor) -> Tensor:
+        first = states[:, 0]
+        return self.classifier(first if self.pooler is None else torch.tanh(self.pooler(first)))

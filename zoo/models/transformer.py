@@ -1,0 +1,117 @@
+"""One transformer: GPT is a decoder, BERT an encoder, T5 both; that is all the difference there is.
+
+Shapes: B batch, T length of the first stack's input, U length of the second's, D model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from zoo.blocks import Embedding, NextSentenceHead, Stack
+from zoo.blocks.masks import EVERYTHING, Past, Rule, parts
+
+
+class Transformer(nn.Module):
+    """An encoder, a decoder, or a decoder that reads an encoder's states.
+
+    Args:
+        embedding: shared by both stacks, and by a tied head.
+        encoder, decoder: at least one; a decoder's blocks cross-attend where there is an encoder.
+        head: states (N, D), embedding matrix (V, D) -> logits (N, V).
+        next_sentence: states -> logits (B, 2), for BERT's second objective.
+
+    Raises:
+        ValueError: neither stack given.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedding: Embedding,
+        encoder: Stack | None = None,
+        decoder: Stack | None = None,
+        head: nn.Module,
+        next_sentence: NextSentenceHead | None = None,
+    ) -> None:
+        super().__init__()
+        if encoder is None and decoder is None:
+            raise ValueError("a transformer needs an encoder, a decoder or both")
+        self.embedding, self.encoder, self.decoder = embedding, encoder, decoder
+        self.head, self.next_sentence = head, next_sentence
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """``states``: a vector per input token; ``write``: generate left to right; ``fill``: predict masked
+        positions, which needs to see both ways."""
+        writes = self.decoder is not None and any(isinstance(part, Past) for part in parts(self.decoder.sees))
+        fills = self.encoder is not None and self.decoder is None
+        return frozenset({"states"} | ({"write"} if writes else set()) | ({"fill"} if fills else set()))
+
+    def encode(
+        self,
+        tokens: Tensor,
+        *,
+        segments: Tensor | None = None,
+        rule: Rule = EVERYTHING,
+        positions: Tensor | None = None,
+    ) -> Tensor:
+        """Token ids (B, T) -> the encoder's states (B, T, D)."""
+        assert self.encoder is not None
+        return self.encoder(self.embedding(tokens, segments), rule=rule, positions=positions)
+
+    def decode(
+        self,
+        tokens: Tensor,
+        *,
+        memory: Tensor | None = None,
+        rule: Rule = EVERYTHING,
+        memory_rule: Rule = EVERYTHING,
+        positions: Tensor | None = None,
+        cache: Any = None,
+    ) -> Tensor:
+        """Token ids (B, U) -> the decoder's states (B, U, D); ``memory`` (B, T, D) comes from ``encode``."""
+        assert self.decoder is not None
+        return self.decoder(
+            self.embedding(tokens),
+            rule=rule,
+            positions=positions,
+            memory=memory,
+            memory_rule=memory_rule,
+            cache=cache,
+        )
+
+    def forward(
+        self,
+        tokens: Tensor,
+        targets: Tensor | None = None,
+        *,
+        segments: Tensor | None = None,
+        rule: Rule = EVERYTHING,
+        memory_rule: Rule = EVERYTHING,
+        positions: Tensor | None = None,
+    ) -> Tensor:
+        """The states from which the vocabulary is predicted.
+
+        Args:
+            tokens: (B, T), what the first stack reads.
+            targets: (B, U), what the decoder reads where there are two stacks (the answer, shifted right).
+            rule: what the batch adds to the first stack's visibility: padding, documents.
+            memory_rule: which of the encoder's states the decoder sees (not its padding).
+
+        Returns:
+            (B, T, D) of the only stack, or (B, U, D) of the decoder.
+        """
+        if self.encoder is None:
+            return self.decode(tokens, rule=rule, positions=positions)
+        states = self.encode(tokens, segments=segments, rule=rule, positions=positions)
+        if self.decoder is None:
+            return states
+        if targets is None:
+            raise ValueError("an encoder-decoder needs the decoder's input too")
+        return self.decode(targets, memory=states, memory_rule=memory_rule)
+
+    def logits(self, states: Tensor) -> Tensor:
+        """(N, D) -> (N, V).  Called on the positions that count only."""
+        return self.head(states, self.embedding.tokens.weight)

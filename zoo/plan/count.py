@@ -1,0 +1,155 @@
+"""Parameters and FLOPs of a configuration, from its numbers alone.
+
+Letters: V vocabulary, D model width, H heads, G key/value heads, K head width, F feed-forward width.
+FLOPs are those of the matrix products (2 per multiply-add), as torch's FlopCounterMode counts them: every pair of
+query and key is counted, seen or not; norms, activations and look-ups are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zoo.errors import UserError
+from zoo.plan.lengths import Lengths
+
+
+def kind(target: dict | None) -> str:
+    """The class name that a configuration's ``_target_`` ends in; '' for none."""
+    return target["_target_"].rsplit(".", 1)[-1] if target else ""
+
+
+def linear(inputs: int, outputs: int, bias: bool) -> int:
+    """Parameters of a linear layer."""
+    return inputs * outputs + (outputs if bias else 0)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A resolved configuration and the vocabulary size, ready to be counted.
+
+    Raises:
+        UserError: in the counts, for a block of the user's own, whose size is known only once it is built.
+    """
+
+    config: dict
+    vocab: int
+    positions: int
+
+    @property
+    def d_model(self) -> int:
+        return self.config["size"]["d_model"]
+
+    @property
+    def d_head(self) -> int:
+        mixer = self.config["attention"]["mixer"]
+        return mixer["d_head"] or self.d_model // mixer["heads"]
+
+    @property
+    def stacks(self) -> list[tuple[str, dict]]:
+        arch = self.config["arch"]
+        return [(name, arch[name]) for name in ("encoder", "decoder") if arch[name]]
+
+    @property
+    def layers(self) -> int:
+        """Blocks per stack."""
+        return self.config["size"]["layers"] // len(self.stacks)
+
+    def _known(self, part: str, target: dict, *names: str) -> str:
+        name = kind(target)
+        if name not in names:
+            raise UserError(f"the size of {part}={target['_target_']} is not known beforehand; use match=none")
+        return name
+
+    def norm(self) -> int:
+        layer = self.config["norm"]["layer"]
+        has_bias = self._known("norm", layer, "LayerNorm", "RMSNorm") == "LayerNorm" and layer["bias"]
+        return self.d_model * (2 if has_bias else 1)
+
+    def attention(self) -> int:
+        mixer = self.config["attention"]["mixer"]
+        self._known("attention.mixer", mixer, "Attention")
+        queries, keys = mixer["heads"] * self.d_head, mixer["kv_heads"] * self.d_head
+        return (
+            linear(self.d_model, queries, mixer["bias"])
+            + linear(self.d_model, 2 * keys, mixer["bias"])
+            + linear(queries, self.d_model, mixer["bias"])
+            + (2 * self.d_head if mixer["qk_norm"] else 0)
+        )
+
+    def feed_forward(self) -> int:
+        ffn = self.config["ffn"]
+        self._known("ffn", ffn, "FeedForward")
+        into = linear(self.d_model, ffn["d_ff"], ffn["bias"]) * (2 if ffn["gated"] else 1)
+        return into + linear(ffn["d_ff"], self.d_model, ffn["bias"])
+
+    def position(self) -> int:
+        """Per stack."""
+        position = self.config["position"]
+        if kind(position) == "Learned":
+            return self.positions * self.d_model
+        if kind(position) == "RelativeBias":
+            return position["buckets"] * self.config["attention"]["mixer"]["heads"]
+        return 0
+
+    def stack(self, crosses: bool) -> int:
+        attentions = 2 if crosses else 1
+        block = attentions * (self.attention() + self.norm()) + self.feed_forward() + self.norm()
+        ends = (self.config["norm"]["placement"] == "pre") + bool(self.config["arch"]["input_norm"])
+        return self.layers * block + ends * self.norm() + self.position()
+
+    def embedding(self) -> int:
+        """The token table, segments, and position tables: what "non-embedding parameters" leaves out."""
+        segments = self.config["arch"]["embedding"]["segments"]
+        positions = self.position() * len(self.stacks) if kind(self.config["position"]) == "Learned" else 0
+        return (self.vocab + segments) * self.d_model + positions
+
+    def heads(self) -> int:
+        arch, d_model = self.config["arch"], self.d_model
+        if kind(arch["head"]) == "MLMHead":
+            head = linear(d_model, d_model, True) + self.norm() + self.vocab
+        else:
+            head = 0 if arch["head"]["tied"] else self.vocab * d_model
+        if not self.config["objective"].get("next_sentence"):
+            return head
+        pooler = linear(d_model, d_model, True) if arch["next_sentence"]["pooled"] else 0
+        return head + pooler + linear(d_model, 2, True)
+
+    def parameters(self) -> int:
+        """All parameters, the embedding's included."""
+        table = self.embedding()
+        if kind(self.config["position"]) == "Learned":
+            table -= self.position() * len(self.stacks)  # the stacks count their own
+        return table + self.heads() + sum(self.stack(bool(spec.get("memory"))) for _, spec in self.stacks)
+
+    def _attention_flops(self, queries: int, keys: int, *, memory: bool = False) -> int:
+        mixer = self.config["attention"]["mixer"]
+        wide, narrow = mixer["heads"] * self.d_head, 2 * mixer["kv_heads"] * self.d_head
+        projections = 2 * self.d_model * (queries * 2 * wide + keys * narrow)
+        return projections + 4 * queries * keys * wide
+
+    def _stack_flops(self, queries: int, memory: int) -> int:
+        ffn = self.config["ffn"]
+        matrices = 3 if ffn["gated"] else 2
+        block = self._attention_flops(queries, queries) + 2 * matrices * queries * self.d_model * ffn["d_ff"]
+        if memory:
+            block += self._attention_flops(queries, memory, memory=True)
+        return self.layers * block
+
+    def forward_flops(self, row: Lengths) -> float:
+        """Of the forward pass of one row, the vocabulary projected at the positions in the loss only."""
+        if row.targets:
+            stacks = self._stack_flops(row.inputs, 0) + self._stack_flops(row.targets, row.inputs)
+        else:
+            stacks = self._stack_flops(row.inputs, 0)
+        per_position = 2 * self.vocab * self.d_model
+        if kind(self.config["arch"]["head"]) == "MLMHead":
+            per_position += 2 * self.d_model**2
+        pair = 0
+        if self.config["objective"].get("next_sentence"):
+            pooled = self.config["arch"]["next_sentence"]["pooled"]
+            pair = 2 * self.d_model * (2 + (self.d_model if pooled else 0))
+        return stacks + per_position * row.loss + pair
+
+    def training_flops(self, row: Lengths) -> float:
+        """Per source token: forward, and twice that backward."""
+        return 3 * self.forward_flops(row) / row.source

@@ -1,0 +1,127 @@
+"""Which configurations make sense, and one sentence for each that does not."""
+
+from __future__ import annotations
+
+from zoo.errors import UserError
+from zoo.plan.count import kind
+from zoo.plan.lengths import Lengths, spans
+
+SEES = ("everything", "past")
+
+
+def capabilities(arch: dict) -> set[str]:
+    """``states`` always; ``write`` with a decoder that sees the past; ``fill`` with a lone encoder."""
+    found = {"states"}
+    if arch["decoder"] and arch["decoder"]["sees"] == "past":
+        found.add("write")
+    if arch["encoder"] and not arch["decoder"]:
+        found.add("fill")
+    return found
+
+
+def check(config: dict, row: Lengths) -> None:
+    """Refuse what cannot be built or trained.
+
+    Raises:
+        UserError: naming the keys at odds and what to change.
+    """
+    _check_numbers(config)
+    _check_stacks(config)
+    _check_heads(config)
+    _check_objective(config, row)
+
+
+def _check_numbers(config: dict) -> None:
+    for key in ("context", "batch_size", "steps"):
+        value = config[key]
+        if not isinstance(value, int) or value < 1:
+            raise UserError(f"{key}={value} must be a whole number above 0")
+    if config["context"] < 8:
+        raise UserError(f"context={config['context']} is too short to learn from; use at least 8")
+    for key in ("d_model", "layers", "heads", "d_ff"):
+        value = config["size"][key]
+        if not isinstance(value, int) or value < 1:
+            raise UserError(f"size.{key}={value} must be a whole number above 0")
+    trainer, batch = config["trainer"], config["batch_size"]
+    ranks = _ranks(trainer["devices"])
+    parts = trainer["micro_batches"] * ranks
+    if batch % parts:
+        raise UserError(
+            f"batch_size={batch} does not divide into trainer.micro_batches={trainer['micro_batches']} on "
+            f"{ranks} device(s); make it a multiple of {parts}"
+        )
+
+
+def _ranks(devices: int | str | list) -> int:
+    if isinstance(devices, list):
+        return len(devices)
+    return devices if isinstance(devices, int) and devices > 0 else 1
+
+
+def _check_stacks(config: dict) -> None:
+    arch, size = config["arch"], config["size"]
+    stacks = [arch[name] for name in ("encoder", "decoder") if arch[name]]
+    if not stacks:
+        raise UserError("arch has neither encoder nor decoder; give it at least one")
+    for stack in stacks:
+        if stack["sees"] not in SEES:
+            raise UserError(f"sees: {stack['sees']} is no rule a stack can have; use {' or '.join(SEES)}")
+    if arch["decoder"] and bool(arch["decoder"].get("memory")) != bool(arch["encoder"]):
+        raise UserError("arch.decoder.memory: encoder and an arch.encoder go together; give both or neither")
+    if size["layers"] % len(stacks):
+        raise UserError(
+            f"size.layers={size['layers']} cannot be shared equally by an encoder and a decoder; use an even number"
+        )
+
+
+def _check_heads(config: dict) -> None:
+    mixer, d_model = config["attention"]["mixer"], config["size"]["d_model"]
+    if kind(mixer) != "Attention":
+        return
+    heads, kv_heads = mixer["heads"], mixer["kv_heads"]
+    if mixer["d_head"] is None and d_model % heads:
+        raise UserError(
+            f"{heads} heads do not divide the width {d_model}; change size.heads or size.d_model, "
+            f"or set attention.mixer.d_head"
+        )
+    if heads % kv_heads:
+        raise UserError(
+            f"{kv_heads} key/value heads do not divide {heads} heads; change attention.mixer.kv_heads or size.heads"
+        )
+    d_head = mixer["d_head"] or d_model // heads
+    if kind(config["position"]) == "Rotary" and d_head % 2:
+        raise UserError(f"position=rotary turns pairs of features, but a head is {d_head} wide; make it even")
+
+
+def _check_objective(config: dict, row: Lengths) -> None:
+    arch, objective = config["arch"], config["objective"]
+    able = capabilities(arch)
+    name, needs = objective["name"], objective["needs"]
+    fits = {"causal_lm": "gpt", "masked_lm": "bert", "span_corruption": "t5"}
+    two_stacks = bool(arch["encoder"] and arch["decoder"])
+    if needs not in able or (name in fits and two_stacks != (name == "span_corruption")):
+        good = ", ".join(objective for objective, model in fits.items() if model == _family(arch))
+        raise UserError(
+            f"objective={name} does not fit arch={arch['name']}, which can {' and '.join(sorted(able))}; "
+            f"use objective={good}, or arch={fits.get(name, 'another')}"
+        )
+    if name == "span_corruption":
+        _, count = spans(row.source, objective["density"], objective["mean_span"])
+        if count > config["tokenizer"]["sentinels"]:
+            raise UserError(
+                f"context={row.source} needs {count} sentinels but the tokenizer has "
+                f"{config['tokenizer']['sentinels']}; set tokenizer.sentinels={count} or shorten the context"
+            )
+    positions = config["size"]["positions"]
+    longest = max(row.inputs, row.targets)
+    if kind(config["position"]) == "Learned" and positions and longest > positions:
+        raise UserError(
+            f"inputs of {longest} tokens do not fit a table of {positions} learned positions; "
+            f"use context={config['context'] - (longest - positions)} or size.positions={longest}"
+        )
+
+
+def _family(arch: dict) -> str:
+    if arch["encoder"] and arch["decoder"]:
+        return "t5"
+    return "gpt" if arch["decoder"] else "bert"
