@@ -64,7 +64,9 @@ def _plain_is_faster(q: Tensor, keys: int) -> bool:
 
 def _plain(q: Tensor, k: Tensor, v: Tensor, rule: Rule, bias: Tensor | None, scale: float) -> Tensor:
     scores = (q * scale) @ k.transpose(-2, -1)
-    mask = None if isinstance(rule, Everything) else additive(rule, q.shape[-2], k.shape[-2], q.dtype, q.device)
+    mask = (
+        None if isinstance(rule, Everything) else additive(rule, q.shape[-2], k.shape[-2], q.dtype, q.device)
+    )
     if bias is not None:
         scores = scores + bias
     if mask is not None:
@@ -81,7 +83,11 @@ def _fused(
 ) -> Tensor:
     queries, keys = q.shape[-2], k.shape[-2]
     grouped = k.shape[1] != q.shape[1]
-    if bias is None and isinstance(rule, Everything | Past) and (queries == keys or isinstance(rule, Everything)):
+    if (
+        bias is None
+        and isinstance(rule, Everything | Past)
+        and (queries == keys or isinstance(rule, Everything))
+    ):
         # is_causal is aligned to the top left, which is right only where there are as many queries as keys.
         return F.scaled_dot_product_attention(
             q, k, v, is_causal=isinstance(rule, Past), scale=scale, dropout_p=dropout, enable_gqa=grouped
@@ -122,13 +128,17 @@ def _blocked_window(q: Tensor, k: Tensor, v: Tensor, window: tuple[int, bool], s
     around = (0, 0, size, padded - length + (0 if causal else size))
     k, v = (F.pad(x, around).unfold(2, reach * size, size).transpose(-2, -1) for x in (k, v))
     slots = torch.arange(padded, device=q.device).view(blocks, size, 1)
-    key_slots = torch.arange(reach * size, device=q.device) - size + torch.arange(
-        0, padded, size, device=q.device
-    ).view(blocks, 1, 1)
+    key_slots = (
+        torch.arange(reach * size, device=q.device)
+        - size
+        + torch.arange(0, padded, size, device=q.device).view(blocks, 1, 1)
+    )
     visible = ((key_slots - slots).abs() < size) & (key_slots >= 0) & (key_slots < length)
     if causal:
         visible &= key_slots <= slots
-    visible |= slots >= length  # padded queries see something, so that no softmax is empty; they are cut off below
+    visible |= (
+        slots >= length
+    )  # padded queries see something, so that no softmax is empty; they are cut off below
     scores = (q * scale) @ k.transpose(-2, -1)
     weights = F.softmax(scores.masked_fill(~visible, -torch.inf), dim=-1)
     return (weights @ v).reshape(batch, heads, padded, width)[:, :, :length]

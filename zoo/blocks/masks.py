@@ -158,7 +158,8 @@ def is_static(rule: Rule) -> bool:
 
 @lru_cache(maxsize=64)
 def _static_additive(rule: Rule, queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    return _to_additive(rule.dense(queries, keys, device), dtype)
+    with torch.inference_mode(False):  # it is kept, and autograd refuses what inference mode made
+        return _to_additive(rule.dense(queries, keys, device), dtype)
 
 
 def _to_additive(visible: Tensor, dtype: torch.dtype) -> Tensor:

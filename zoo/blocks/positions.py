@@ -45,10 +45,10 @@ class Sinusoidal(NoPosition):
 
     def __init__(self, *, d_model: int, base: float = 10_000.0, **_: object) -> None:
         super().__init__()
-        self.register_buffer("frequencies", _frequencies(d_model, base), persistent=False)
+        self.width, self.base = d_model, base
 
     def embed(self, positions: Tensor) -> Tensor:
-        angles = positions[..., None] * self.frequencies
+        angles = _angles(positions, self.width, self.base)
         return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
 
 
@@ -72,10 +72,10 @@ class Rotary(NoPosition):
 
     def __init__(self, *, d_head: int, base: float = 10_000.0, **_: object) -> None:
         super().__init__()
-        self.register_buffer("frequencies", _frequencies(d_head, base), persistent=False)
+        self.width, self.base = d_head, base
 
     def rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        angles = positions[..., None] * self.frequencies
+        angles = _angles(positions, self.width, self.base)
         angles = torch.cat((angles, angles), dim=-1).unsqueeze(1)
         return angles.cos(), angles.sin()
 
@@ -94,7 +94,9 @@ class RelativeBias(NoPosition):
     share the last.  With ``two_way`` half of the buckets look left and half right.
     """
 
-    def __init__(self, *, heads: int, two_way: bool, buckets: int = 32, longest: int = 128, **_: object) -> None:
+    def __init__(
+        self, *, heads: int, two_way: bool, buckets: int = 32, longest: int = 128, **_: object
+    ) -> None:
         super().__init__()
         self.two_way, self.buckets, self.longest = two_way, buckets, longest
         self.table = nn.Embedding(buckets, heads)
@@ -112,7 +114,7 @@ class RelativeBias(NoPosition):
             buckets, offset = self.buckets, torch.zeros_like(distance)
             distance = (-distance).clamp(min=0)
         exact = buckets // 2
-        log_ratio = torch.log(distance.clamp(min=1) / exact) / math.log(self.longest / exact)
+        log_ratio = torch.log(distance.clamp(min=1).float() / exact) / math.log(self.longest / exact)
         far = (exact + (log_ratio * (buckets - exact)).long()).clamp(max=buckets - 1)
         return offset + torch.where(distance < exact, distance, far)
 
@@ -138,6 +140,11 @@ def alibi_slopes(heads: int) -> list[float]:
     return slopes + [2.0 ** (-4 * (2 * i + 1) / lower) for i in range(heads - lower)]
 
 
-def _frequencies(width: int, base: float) -> Tensor:
-    """base^(-2i/width) for i < width / 2, (width / 2,)."""
-    return base ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
+def _angles(positions: Tensor, width: int, base: float) -> Tensor:
+    """p · base^(-2i/width) for i < width / 2, (..., width / 2).
+
+    Computed anew and in float32, whatever the model is: a buffer would become bfloat16 with a bfloat16 model,
+    which cannot tell position 256 from 257.
+    """
+    powers = -torch.arange(0, width, 2, dtype=torch.float32, device=positions.device) / width
+    return positions[..., None] * base**powers

@@ -75,7 +75,7 @@ class Stack(nn.Module):
             positions = torch.arange(past + length, device=x.device)[None]
         new = positions[:, -length:]
         added = self.position.embed(new)
-        x = self.dropout(self.input_norm(x if added is None else x + added))
+        x = self.dropout(self.input_norm(x if added is None else x + added.to(x.dtype)))
         bias = self.position.bias(new, positions)
         around = Surroundings(
             rule=self.sees & rule,

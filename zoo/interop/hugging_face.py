@@ -92,7 +92,9 @@ def load_bert(model: nn.Module, state: State) -> None:
     Raises:
         KeyError: weights missing or left over, by name.
     """
-    _load(model, state, _BERT, ignore=("predictions.decoder.weight", "predictions.decoder.bias", "position_ids"))
+    _load(
+        model, state, _BERT, ignore=("predictions.decoder.weight", "predictions.decoder.bias", "position_ids")
+    )
 
 
 def load_t5(model: nn.Module, state: State) -> None:
@@ -104,9 +106,7 @@ def load_t5(model: nn.Module, state: State) -> None:
     _load(model, state, _T5, ignore=("lm_head.weight", "embed_tokens.weight"))
 
 
-def _load(
-    model: nn.Module, state: State, rules: Iterable[tuple[str, str]], ignore: tuple[str, ...]
-) -> None:
+def _load(model: nn.Module, state: State, rules: Iterable[tuple[str, str]], ignore: tuple[str, ...]) -> None:
     gathered: dict[str, list[Tensor]] = {}
     unknown = []
     for name, tensor in state.items():

@@ -57,7 +57,9 @@ class Counted:
     def _known(self, part: str, target: dict, *names: str) -> str:
         name = kind(target)
         if name not in names:
-            raise UserError(f"the size of {part}={target['_target_']} is not known beforehand; use match=none")
+            raise UserError(
+                f"the size of {part}={target['_target_']} is not known beforehand; use match=none"
+            )
         return name
 
     def norm(self) -> int:

@@ -70,4 +70,3 @@ def make_plan(config: dict, vocab: int | None = None) -> Plan:
     width = solve_width(counted, config["match"]["by"], row.source)
     config = {**config, "ffn": {**config["ffn"], "d_ff": width}}
     return Plan(config, vocab, row, positions)
-

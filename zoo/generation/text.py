@@ -1,0 +1,162 @@
+"""From prompt to text, by whatever way the model has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from zoo.data.tokenizer import Tokenizer
+from zoo.errors import UserError
+from zoo.generation.fill import append_one_by_one, fill_left_to_right, mask_predict
+from zoo.generation.sampling import GREEDY, Sampling
+from zoo.generation.write import write
+from zoo.models import Transformer
+
+FILLING = ("mask_predict", "left_to_right", "one_by_one")
+
+
+def generate(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    prompts: Sequence[str],
+    *,
+    max_new_tokens: int = 64,
+    sampling: Sampling = GREEDY,
+    method: str | None = None,
+    iterations: int = 10,
+    seed: int = 0,
+) -> list[str]:
+    """The text each prompt becomes, prompt included.
+
+    A decoder continues the prompt.  An encoder-decoder fills the prompt's own <extra_id_i>, or where there are none
+    continues it span by span.  An encoder fills the prompt's <mask>s; where there are none it gets
+    ``max_new_tokens`` of them at the end (``mask_predict``, ``left_to_right``) or one at a time (``one_by_one``).
+
+    Raises:
+        UserError: a method that the model does not have, or a prompt that it cannot take.
+    """
+    able = model.capabilities
+    if method is not None and ("fill" not in able or method not in FILLING):
+        offers = (
+            f"method is one of {', '.join(FILLING)}"
+            if "fill" in able
+            else "this model has one way: leave method out"
+        )
+        raise UserError(f"method={method} cannot be used here: {offers}")
+    if max_new_tokens < 1:
+        raise UserError(f"max_new_tokens={max_new_tokens} must be at least 1")
+    was_training = model.training
+    model.eval()
+    generator = torch.Generator(device=model.embedding.tokens.weight.device).manual_seed(seed)
+    encoded = [tokenizer.encode(prompt, specials=True) for prompt in prompts]
+    try:
+        if "fill" in able:
+            return _fill(model, tokenizer, encoded, max_new_tokens, sampling, method, iterations, generator)
+        if model.encoder is None:
+            return _continue(model, tokenizer, encoded, max_new_tokens, sampling, generator)
+        return _answer(model, tokenizer, encoded, max_new_tokens, sampling, generator)
+    finally:
+        model.train(was_training)
+
+
+def _continue(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    prompts: list[list[int]],
+    max_new_tokens: int,
+    sampling: Sampling,
+    generator: torch.Generator,
+) -> list[str]:
+    # Documents follow one another after an eos, so an empty prompt is the start of one.
+    started = [prompt or [tokenizer.eos] for prompt in prompts]
+    new = write(
+        model, started, max_new_tokens=max_new_tokens, stop=[tokenizer.eos], pad=tokenizer.pad,
+        bos=tokenizer.bos, sampling=sampling, generator=generator,
+    )  # fmt: skip
+    return [tokenizer.decode([*prompt, *row]) for prompt, row in zip(prompts, new, strict=True)]
+
+
+def _answer(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    prompts: list[list[int]],
+    max_new_tokens: int,
+    sampling: Sampling,
+    generator: torch.Generator,
+) -> list[str]:
+    sentinels = set(tokenizer.sentinels)
+    if any(sentinels & set(prompt) for prompt in prompts):
+        new = write(
+            model, [[*prompt, tokenizer.eos] for prompt in prompts], max_new_tokens=max_new_tokens,
+            stop=[tokenizer.eos], pad=tokenizer.pad, bos=tokenizer.bos, sampling=sampling, generator=generator,
+        )  # fmt: skip
+        pairs = zip(prompts, new, strict=True)
+        return [tokenizer.decode(fill_sentinels(prompt, row, sentinels)) for prompt, row in pairs]
+    # Span by span: the encoder reads all text so far and a sentinel, the decoder writes what it stands for.
+    hole = tokenizer.sentinels[0]
+    texts, ended = [list(prompt) for prompt in prompts], [False] * len(prompts)
+    left = max_new_tokens
+    while left > 0 and not all(ended):
+        new = write(
+            model, [[*text, hole, tokenizer.eos] for text in texts], max_new_tokens=min(left, 16),
+            stop=[tokenizer.eos, *tokenizer.sentinels[1:]], pad=tokenizer.pad, bos=tokenizer.bos, begin=[hole],
+            sampling=sampling, generator=generator,
+        )  # fmt: skip
+        for index, span in enumerate(new):
+            if not ended[index]:
+                texts[index] += span
+                ended[index] = not span
+        left -= max(1, max(len(span) for span in new))
+    return [tokenizer.decode(text) for text in texts]
+
+
+def fill_sentinels(prompt: Sequence[int], written: Sequence[int], sentinels: set[int]) -> list[int]:
+    """Put the spans of ``written`` (each after its sentinel) where the sentinels stand in ``prompt``."""
+    spans: dict[int, list[int]] = {}
+    current: list[int] = []
+    for token in written:
+        if token in sentinels:
+            current = spans.setdefault(token, [])
+        else:
+            current.append(token)
+    filled: list[int] = []
+    for token in prompt:
+        filled += spans.get(token, []) if token in sentinels else [token]
+    return filled
+
+
+def _fill(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    prompts: list[list[int]],
+    max_new_tokens: int,
+    sampling: Sampling,
+    method: str | None,
+    iterations: int,
+    generator: torch.Generator,
+) -> list[str]:
+    device = model.embedding.tokens.weight.device
+    banned = torch.from_numpy(tokenizer.is_special).to(device)
+    common = {"mask": tokenizer.mask, "pad": tokenizer.pad, "banned": banned}
+    chosen = {"sampling": sampling, "generator": generator}
+    if method == "one_by_one":
+        new = append_one_by_one(
+            model,
+            prompts,
+            max_new_tokens=max_new_tokens,
+            cls=tokenizer.cls,
+            sep=tokenizer.sep,
+            **common,
+            **chosen,
+        )
+        return [tokenizer.decode([*prompt, *row]) for prompt, row in zip(prompts, new, strict=True)]
+    blanks = [p if tokenizer.mask in p else [*p, *[tokenizer.mask] * max_new_tokens] for p in prompts]
+    longest = max(len(prompt) for prompt in blanks)
+    rows = [[tokenizer.cls, *p, tokenizer.sep, *[tokenizer.pad] * (longest - len(p))] for p in blanks]
+    tokens = torch.tensor(rows, device=device)
+    if method == "left_to_right":
+        filled = fill_left_to_right(model, tokens, **common, **chosen)
+    else:
+        filled = mask_predict(model, tokens, iterations=iterations, **common, **chosen)
+    return [tokenizer.decode(row) for row in filled.tolist()]

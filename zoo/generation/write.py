@@ -1,0 +1,114 @@
+"""Writing left to right, with caches and in batches: a decoder continues its prompt, an encoder-decoder answers it.
+
+Shapes: B prompts, T longest prompt, U tokens written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from zoo.blocks.masks import EVERYTHING, NotPadding, Rule
+from zoo.blocks.positions import Learned
+from zoo.errors import UserError
+from zoo.generation.cache import Cache
+from zoo.generation.sampling import GREEDY, Sampling
+from zoo.models import Transformer
+
+
+@torch.inference_mode()
+def write(
+    model: Transformer,
+    prompts: Sequence[Sequence[int]],
+    *,
+    max_new_tokens: int,
+    stop: Sequence[int],
+    pad: int,
+    bos: int,
+    begin: Sequence[int] = (),
+    sampling: Sampling = GREEDY,
+    generator: torch.Generator | None = None,
+) -> list[list[int]]:
+    """What ``model`` writes after each prompt, without the token that stopped it.
+
+    Args:
+        stop: tokens that end a text.
+        pad: fills up shorter prompts; never seen.
+        bos, begin: what an encoder-decoder's decoder starts with; its prompts go to the encoder.
+
+    Raises:
+        UserError: the text would be longer than the model's learned positions.
+    """
+    assert model.decoder is not None
+    device = model.embedding.tokens.weight.device
+    cache = Cache(model.decoder.layers)
+    if model.encoder is None:
+        tokens, real = _left_padded(prompts, pad, device)
+        memory, memory_rule = None, EVERYTHING
+    else:
+        encoded, encoded_real = _right_padded(prompts, pad, device)
+        _check_length(model.encoder, encoded.shape[1])
+        memory_rule = _unless_all(encoded_real)
+        memory = model.encode(encoded, rule=memory_rule)
+        tokens = torch.tensor([[bos, *begin]] * len(prompts), device=device)
+        real = torch.ones_like(tokens, dtype=torch.bool)
+    _check_length(model.decoder, tokens.shape[1] + max_new_tokens)
+    # One flag per slot that will ever be: what is written is real.
+    flags = torch.cat([real, real.new_ones(len(prompts), max_new_tokens)], dim=1)
+    rule = _unless_all(flags)
+    positions = (flags.cumsum(1) - 1).clamp(min=0)
+    ends = torch.tensor(list(stop), device=device)
+    finished = torch.zeros(len(prompts), dtype=torch.bool, device=device)
+    written: list[Tensor] = []
+    slots = tokens.shape[1]
+    for _ in range(max_new_tokens):
+        states = model.decode(
+            tokens,
+            memory=memory,
+            memory_rule=memory_rule,
+            rule=rule,
+            positions=positions[:, :slots],
+            cache=cache,
+        )
+        tokens = sampling.pick(model.logits(states[:, -1]), generator)[:, None]
+        written.append(tokens[:, 0])
+        slots += 1
+        if len(stop):
+            finished |= torch.isin(tokens[:, 0], ends)
+            if finished.all():
+                break
+    rows = torch.stack(written, dim=1).tolist() if written else [[] for _ in prompts]
+    return [_until(row, set(stop)) for row in rows]
+
+
+def _until(row: list[int], stop: set[int]) -> list[int]:
+    return row[: next((i for i, token in enumerate(row) if token in stop), len(row))]
+
+
+def _unless_all(real: Tensor) -> Rule:
+    """The padding rule where there is padding: without any, the faster kernels apply."""
+    return EVERYTHING if bool(real.all()) else NotPadding(real)
+
+
+def _left_padded(prompts: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Prompts end in the same slot, so that all rows write their next token at once."""
+    longest = max(len(prompt) for prompt in prompts)
+    tokens = torch.tensor([[pad] * (longest - len(p)) + list(p) for p in prompts], device=device)
+    real = torch.tensor([[False] * (longest - len(p)) + [True] * len(p) for p in prompts], device=device)
+    return tokens, real
+
+
+def _right_padded(prompts: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    tokens, real = _left_padded([list(reversed(p)) for p in prompts], pad, device)
+    return tokens.flip(1), real.flip(1)
+
+
+def _check_length(stack: torch.nn.Module, length: int) -> None:
+    position = stack.position
+    if isinstance(position, Learned) and length > position.table.num_embeddings:
+        raise UserError(
+            f"the text would be {length} tokens long, but this model has learned {position.table.num_embeddings} "
+            f"positions; ask for fewer new tokens or give a shorter prompt"
+        )

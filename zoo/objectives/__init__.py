@@ -1,0 +1,8 @@
+"""Pre-training objectives: pure functions of (tokens, random generator), and the loss."""
+
+from zoo.objectives.batch import Batch, Rows
+from zoo.objectives.causal_lm import CausalLM
+from zoo.objectives.masked_lm import MaskedLM
+from zoo.objectives.span_corruption import SpanCorruption
+
+__all__ = ["Batch", "CausalLM", "MaskedLM", "Rows", "SpanCorruption"]

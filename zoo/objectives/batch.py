@@ -1,0 +1,103 @@
+"""What a model reads and what it is asked, for a batch of rows.
+
+Shapes: B rows, T inputs per row, U decoder inputs per row (encoder-decoder), M positions in the loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from zoo.data.stream import Stream
+from zoo.data.tokenizer import Tokenizer
+
+Array = Any  # np.ndarray while objectives work on it, torch.Tensor once a model reads it
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Source text for one batch.
+
+    tokens: (B, n + 1), the rows' n tokens and the one after;  starts: (B,), where they begin in ``stream``;
+    inner: (K,), where in ``stream`` a sentence starts that does not start a document.
+    """
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    stream: Stream
+    inner: np.ndarray
+    tokenizer: Tokenizer
+
+    @property
+    def length(self) -> int:
+        return self.tokens.shape[1] - 1
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Inputs and labels.
+
+    inputs: (B, T), read by the first stack;  targets: (B, U), read by the decoder of an encoder-decoder;
+    labels: (M,), the right tokens at ``where``, flat positions (M,) in the predicting stack's (B, T) or (B, U)
+    states, ascending; None where every position counts;
+    documents: (B, T), document numbers under the same-document rule;  segments: (B, T), BERT's A and B;
+    next_sentence: (B,), 0 where B follows A, 1 where it comes from another document;
+    update_labels, update_rows: M and B summed over all parts of an optimiser step, on all ranks.
+    """
+
+    inputs: Array
+    labels: Array
+    where: Array | None = None
+    targets: Array | None = None
+    documents: Array | None = None
+    segments: Array | None = None
+    next_sentence: Array | None = None
+    update_labels: int = 0
+    update_rows: int = 0
+    source_tokens: int = 0
+
+    @property
+    def predicting(self) -> tuple[int, int]:
+        """(B, T) or (B, U) of the states that predict."""
+        return tuple((self.inputs if self.targets is None else self.targets).shape)
+
+    def part(self, index: int, parts: int) -> Batch:
+        """Part ``index`` of ``parts`` equal ones by rows, remembering the whole's counts."""
+        rows, width = self.predicting
+        size = rows // parts
+        low, high = index * size, (index + 1) * size
+        where = self.where
+        if where is None:
+            labels = self.labels[low * width : high * width]
+        else:
+            inside = (where >= low * width) & (where < high * width)
+            labels, where = self.labels[inside], where[inside] - low * width
+        by_row = {
+            name: None if (value := getattr(self, name)) is None else value[low:high]
+            for name in ("inputs", "targets", "documents", "segments", "next_sentence")
+        }
+        return replace(
+            self,
+            **by_row,
+            labels=labels,
+            where=where,
+            update_labels=len(self.labels),
+            update_rows=rows,
+            source_tokens=self.source_tokens // parts,
+        )
+
+    def tensors(self) -> Batch:
+        """The same with int64 tensors for arrays."""
+        return self._mapped(np.ndarray, lambda array: torch.from_numpy(array.astype(np.int64)))
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
+        """The same with its tensors on ``device``."""
+        return self._mapped(torch.Tensor, lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def _mapped(self, kind: type, function: Callable[[Any], Any]) -> Batch:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{k: function(value) for k, value in values.items() if isinstance(value, kind)})

@@ -1,0 +1,63 @@
+"""The loss: a sum over the tokens that count, divided once by how many there are in the whole optimiser step.
+
+Shapes: B rows, M positions in the loss, D model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from zoo.blocks.masks import EVERYTHING, SameDocument
+from zoo.models import Transformer
+from zoo.objectives.batch import Batch
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Over a batch: the loss in nats of ``count`` tokens, right guesses among the ``text`` tokens of these (sentinels
+    and other special tokens left out), and the loss, right guesses and number of sentence pairs."""
+
+    loss: Tensor
+    right: Tensor
+    text: Tensor
+    count: int
+    pair_loss: Tensor
+    pair_right: Tensor
+    pairs: int
+
+
+def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
+    """Run ``model`` on ``batch``.  The vocabulary is projected at the M positions that count only.
+
+    ``is_special`` (V,) bool marks the tokens that accuracy leaves out.
+    """
+    rule = EVERYTHING if batch.documents is None else SameDocument(batch.documents)
+    states = model(batch.inputs, batch.targets, segments=batch.segments, rule=rule)
+    picked = states.flatten(0, 1)
+    if batch.where is not None:
+        picked = picked.index_select(0, batch.where)
+    logits = model.logits(picked)
+    loss = F.cross_entropy(logits.float(), batch.labels, reduction="sum")
+    with torch.no_grad():
+        text = ~is_special[batch.labels]
+        right = ((logits.argmax(-1) == batch.labels) & text).sum()
+    pair_loss, pair_right, pairs = loss.new_zeros(()), loss.new_zeros(()), 0
+    if batch.next_sentence is not None and model.next_sentence is not None:
+        answers = model.next_sentence(states).float()
+        pair_loss = F.cross_entropy(answers, batch.next_sentence, reduction="sum")
+        pair_right, pairs = (answers.argmax(-1) == batch.next_sentence).sum(), len(answers)
+    return Sums(loss, right, text.sum(), len(batch.labels), pair_loss, pair_right, pairs)
+
+
+def update_loss(found: Sums, batch: Batch) -> Tensor:
+    """This part's share of the step's loss: mean over tokens, plus mean over sentence pairs.
+
+    The parts of all micro-batches and ranks add up to exactly the loss of one large batch; a mean of means does not
+    where the parts have unequal numbers of tokens.
+    """
+    loss = found.loss / max(batch.update_labels, 1)
+    return loss + found.pair_loss / batch.update_rows if found.pairs else loss

@@ -1,0 +1,1 @@
+"""Training under Lightning: the module, optimisation, callbacks and run records."""

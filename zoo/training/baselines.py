@@ -1,0 +1,99 @@
+"""What counting alone achieves on the same held-out tokens, seeing what each model may see.
+
+Beside causal LM: an interpolated Kneser-Ney 5-gram's loss.  Beside masked LM and span corruption: the accuracy of a
+two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from zoo.data.ngram import KneserNey, TwoSidedTrigram
+from zoo.data.stream import Corpus, default_cache
+from zoo.objectives import Batch
+from zoo.training.records import write_json
+
+_UNSEEN = -1  # a neighbour that is hidden too
+
+
+def baselines(corpus: Corpus, objective: str, batches: list[Batch], *, key: str) -> dict[str, float]:
+    """The baseline of ``objective`` on the validation ``batches``; kept in the cache under ``key``."""
+    path = default_cache() / "baselines" / f"{corpus.fingerprint}-{key}.json"
+    if path.exists():
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            path.unlink()
+    found = _causal(corpus, batches) if objective == "causal_lm" else _hidden(corpus, batches)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, found)
+    return found
+
+
+def _causal(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:
+    vocab = corpus.tokenizer.vocab_size
+    model = KneserNey(order=5).fit(np.asarray(corpus.train.tokens), vocab)
+    total = count = 0.0
+    for batch in batches:
+        rows = np.concatenate(
+            [batch.inputs.numpy(), batch.labels.numpy().reshape(batch.inputs.shape)[:, -1:]], 1
+        )
+        for row in rows:
+            total += model.loss(row, positions=np.arange(1, len(row))) * (len(row) - 1)
+            count += len(row) - 1
+    return {"kneser_ney_5gram_loss": total / count}
+
+
+def _hidden(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:
+    model = TwoSidedTrigram().fit(np.asarray(corpus.train.tokens), corpus.tokenizer.vocab_size)
+    special = corpus.tokenizer.is_special
+    right = count = 0
+    for batch in batches:
+        left, after, answers = (
+            _masked_views(batch, special) if batch.targets is None else _span_views(batch, corpus)
+        )
+        right += int((model.predict(left, after) == answers).sum())
+        count += len(answers)
+    return {"two_sided_trigram_accuracy": right / max(count, 1)}
+
+
+def _masked_views(batch: Batch, special: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each hidden token's neighbours in BERT's input; <cls>, <sep> and <mask> tell nothing."""
+    assert batch.where is not None
+    flat = batch.inputs.numpy().reshape(-1)
+    where = batch.where.numpy()
+    neighbours = np.where(special[flat], _UNSEEN, flat)
+    return neighbours[where - 1], neighbours[where + 1], batch.labels.numpy()
+
+
+def _span_views(batch: Batch, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each cut token's neighbours: to the left what T5's decoder has just read, or the encoder's text before the
+    span; to the right the encoder's text after the span, for its last token."""
+    special, sentinels = corpus.tokenizer.is_special, set(corpus.tokenizer.sentinels)
+    lefts, rights, answers = [], [], []
+    for inputs, targets in zip(
+        batch.inputs.numpy(), batch.labels.numpy().reshape(batch.targets.shape), strict=True
+    ):
+        sides = {
+            token: (inputs[i - 1] if i else _UNSEEN, inputs[i + 1])
+            for i, token in enumerate(inputs.tolist())
+            if token in sentinels
+        }
+        for i, token in enumerate(targets.tolist()):
+            if token in sentinels:
+                side = sides[token]
+                continue
+            if special[token]:
+                continue
+            before = targets[i - 1]
+            last = special[targets[i + 1]]
+            lefts.append(side[0] if before in sentinels else before)
+            rights.append(side[1] if last else _UNSEEN)
+            answers.append(token)
+    left, right = np.array(lefts, dtype=np.int64), np.array(rights, dtype=np.int64)
+    for side in (left, right):
+        side[(side >= 0) & special[side]] = _UNSEEN
+    return left, right, np.array(answers, dtype=np.int64)

@@ -1,0 +1,286 @@
+"""One run: from a configuration to a run folder with a trained model in it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock, Timeout
+from lightning import Trainer, seed_everything
+
+from zoo.data.stream import Corpus
+from zoo.errors import UserError
+from zoo.models import build
+from zoo.plan import Plan, make_plan
+from zoo.training import checkpoints
+from zoo.training.baselines import baselines
+from zoo.training.callbacks import Checkpoints, Clock, Interrupted, Metrics, OrderlyStop, Validation
+from zoo.training.corpora import Corpora
+from zoo.training.loggers import finish_wandb, make_loggers
+from zoo.training.module import Pretraining
+from zoo.training.records import MetricsCsv, Record, read_config, write_json
+from zoo.training.samples import Samples
+from zoo.training.terminal import Display, console
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: ``done``, or ``kept`` where it was done before."""
+
+    folder: Path
+    status: str
+    results: dict[str, Any]
+
+
+def run(config: dict, folder: Path) -> Outcome:
+    """Train what ``config`` (plain dicts) asks for, in ``folder``; go on where an unfinished run stopped.
+
+    Raises:
+        UserError: it cannot be done, in one sentence; Interrupted: a signal stopped it, resumably.
+    """
+    record = Record(folder)
+    status = record.read().get("status")
+    if status == "done" and not config["fresh"]:
+        console.print(f"already done: {folder} (fresh=true does it again)")
+        return Outcome(folder, "kept", record.read().get("results", {}))
+    _quiet()
+    with _alone(folder):
+        return _run(config, folder, record)
+
+
+def _run(config: dict, folder: Path, record: Record) -> Outcome:
+    begun = time.perf_counter()
+    data = Corpora(config)
+    _set_threads(config)
+    with console.status("preparing the data") if console.is_terminal else contextlib.nullcontext():
+        corpus = data.corpus
+    plan = make_plan(config, vocab=corpus.tokenizer.vocab_size)
+    data.reader("train"), data.reader("validation")  # refuse a text that is too short before a folder is made
+    resumed = None if config["fresh"] else checkpoints.newest_readable(folder / "checkpoints", console.print)
+    try:
+        module = _prepare(plan, corpus, folder, record)
+        _describe(plan, module, corpus, folder, resumed)
+        facts = _train(plan, module, data, folder, resumed)
+        results = _conclude(plan, module, data, folder, record, facts, time.perf_counter() - begun)
+    except Interrupted as error:
+        record.end("interrupted", str(error))
+        finish_wandb(128 + error.signum)
+        raise
+    except BaseException as error:
+        if record.path.exists():
+            record.end("interrupted" if isinstance(error, KeyboardInterrupt) else "failed", _sentence(error))
+        finish_wandb(1)
+        raise
+    record.end("done")
+    finish_wandb(0)
+    return Outcome(folder, "done", results)
+
+
+def _prepare(plan: Plan, corpus: Corpus, folder: Path, record: Record) -> Pretraining:
+    config = plan.config
+    seed_everything(config["seed"], verbose=False)
+    model = build(plan, seed=config["seed"])
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    record.start(
+        config,
+        vocabulary=plan.vocab,
+        corpus=corpus.fingerprint,
+        budget={
+            "parameters": parameters,
+            "parameters_without_embedding": parameters - plan.counted.embedding(),
+            "flops_per_token": plan.flops_per_token(),
+            "tokens_seen": plan.tokens_seen,
+            "updates": config["steps"],
+        },
+    )
+    corpus.tokenizer.save(folder / "tokenizer.json")
+    return Pretraining(
+        model,
+        is_special=corpus.tokenizer.is_special,
+        optim=config["optim"],
+        updates=config["steps"],
+        micro_batches=config["trainer"]["micro_batches"],
+    )
+
+
+def _train(
+    plan: Plan, module: Pretraining, data: Corpora, folder: Path, resumed: Path | None
+) -> dict[str, Any]:
+    config, trainer_config = plan.config, plan.config["trainer"]
+    steps, tokens = config["steps"], config["batch_size"] * plan.row.source
+    clock, display = Clock(), Display(steps)
+    samples = Samples(data.corpus, config["samples"], folder)
+
+    def sample(module: Pretraining, update: int) -> None:
+        for prompt, text in samples.take(module.model, update):
+            console.print(f"  [dim]{_one_line(prompt)}[/dim] → {_one_line(text)}", markup=True)
+
+    metrics = Metrics(
+        every=trainer_config["log_every"], updates=steps, tokens=tokens, flops=plan.flops_per_token(),
+        peak=_peak_flops(module, trainer_config), clock=clock, show=display.metrics,
+    )  # fmt: skip
+    validation = Validation(
+        every=trainer_config["validate_every"], updates=steps, tokens=tokens, batches=data.validation_batches,
+        folder=folder, clock=clock, show=display.validation, sample=sample,
+    )  # fmt: skip
+    saver = Checkpoints(every=trainer_config["checkpoint_every"], updates=steps, folder=folder, clock=clock)
+    loggers = make_loggers(config, folder, console.print)
+    if isinstance(loggers[0], MetricsCsv):
+        loggers[0].cut_after(checkpoints.read(resumed)["global_step"] if resumed else 0)
+    trainer = Trainer(
+        accelerator=trainer_config["accelerator"],
+        devices=trainer_config["devices"],
+        strategy=trainer_config["strategy"],
+        precision=trainer_config["precision"],
+        max_steps=steps,
+        max_epochs=-1,
+        accumulate_grad_batches=trainer_config["micro_batches"],
+        gradient_clip_val=config["optim"]["clip"],
+        callbacks=[metrics, validation, saver, OrderlyStop(saver)],
+        logger=loggers,
+        plugins=[checkpoints.SafeCheckpointIO()],
+        profiler=trainer_config["profiler"],
+        default_root_dir=folder,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        log_every_n_steps=steps,
+    )
+    if trainer_config["compile"]:
+        module.model.compile()  # in place: the names in checkpoints stay as they are
+    try:
+        trainer.fit(module, datamodule=data, ckpt_path=resumed, weights_only=True)
+    finally:
+        display.close()
+    return {
+        "loss_tokens": metrics.loss_tokens,
+        "training_seconds": metrics.seconds,
+        "history": validation.history,
+    }
+
+
+def _conclude(
+    plan: Plan, module: Pretraining, data: Corpora, folder: Path, record: Record, facts: dict, seconds: float
+) -> dict[str, Any]:
+    """Evaluate the best weights once more, beside the baseline; write ``results.json``."""
+    best = checkpoints.read(folder / "checkpoints" / checkpoints.BEST)
+    found = best["validation"]
+    objective = plan.config["objective"]["name"]
+    batches = data.validation_batches()
+    key = f"{objective}-{plan.row.source}-{len(batches)}-{plan.config['batch_size']}"
+    beside = baselines(data.corpus, objective, batches, key=key)
+    rows = [
+        {"task": objective, "reading": "pre-training", "metric": name, "value": value, "split": "validation"}
+        for name, value in {**found, **beside}.items()
+    ]
+    write_json(folder / "results.json", rows)
+    results = {**found, **beside, "best_update": best["update"]}
+    budget = record.read()["budget"]
+    record.note(
+        results=results,
+        budget={**budget, "tokens_in_loss": facts["loss_tokens"]},
+        timings={"total_seconds": round(seconds, 1), "training_seconds": round(facts["training_seconds"], 1)},
+    )
+    _report(objective, results, seconds, folder)
+    return results
+
+
+def _report(objective: str, results: dict[str, Any], seconds: float, folder: Path) -> None:
+    if objective == "causal_lm":
+        ours, theirs = results["loss"], results["kneser_ney_5gram_loss"]
+        console.print(f"held-out loss [bold]{ours:.3f}[/bold] nats per token; Kneser-Ney 5-gram {theirs:.3f}")
+    else:
+        ours, theirs = results["accuracy"], results["two_sided_trigram_accuracy"]
+        console.print(
+            f"accuracy on hidden tokens [bold]{ours:.1%}[/bold]; two-sided trigram {theirs:.1%}"
+            + (
+                f"; next sentence {results['next_sentence_accuracy']:.1%}"
+                if "next_sentence_accuracy" in results
+                else ""
+            )
+        )
+    console.print(f"done in {int(seconds // 60)}:{int(seconds % 60):02d}: {folder}")
+
+
+def _describe(plan: Plan, module: Pretraining, corpus: Corpus, folder: Path, resumed: Path | None) -> None:
+    config = plan.config
+    parameters = sum(parameter.numel() for parameter in module.model.parameters())
+    console.print(
+        f"[bold]{config['arch']['name']}[/bold] on {config['objective']['name']}: {parameters:,} parameters, "
+        f"{plan.tokens_seen:,} source tokens in {config['steps']:,} updates, from {len(corpus.train):,} in the text; "
+        f"vocabulary {plan.vocab:,}"
+    )
+    if resumed:
+        console.print(f"resuming {folder} from {resumed.name}")
+
+
+def resume(folder: Path) -> tuple[dict, Path]:
+    """The configuration of an unfinished run, with its folder.
+
+    Raises:
+        UserError: not a run folder.
+    """
+    return read_config(folder), folder
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Two processes never train in one folder."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise UserError(
+            f"another process is training {folder}; wait for it, or change the configuration"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+        Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def _set_threads(config: dict) -> None:
+    trainer = config["trainer"]
+    if trainer["threads"]:
+        torch.set_num_threads(trainer["threads"])
+
+
+def _peak_flops(module: Pretraining, trainer: dict[str, Any]) -> float | None:
+    """FLOP/s of one large matrix product here: what the utilisation is a share of."""
+    if trainer["accelerator"] != "cpu":
+        return None
+    dtype = torch.bfloat16 if "bf16" in trainer["precision"] else torch.float32
+    a, b = torch.randn(1024, 1024, dtype=dtype), torch.randn(1024, 1024, dtype=dtype)
+    times = []
+    for _ in range(6):
+        begun = time.perf_counter()
+        a @ b
+        times.append(time.perf_counter() - begun)
+    return 2 * 1024**3 / min(times)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("[", "\\[").split())
+
+
+def _sentence(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _quiet() -> None:
+    """Lightning's own notes say nothing that the run does not."""
+    for name in ("lightning.pytorch", "lightning.fabric", "pytorch_lightning"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="lightning")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

@@ -1,0 +1,67 @@
+"""Samples during training: decoders continue a held-out text, the others fill its blanks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+
+from zoo.data.stream import Corpus
+from zoo.data.tokenizer import Tokenizer
+from zoo.generation import GREEDY, Sampling, generate
+from zoo.models import Transformer
+
+_PROMPT, _MORE, _SHOWN = 8, 40, 32  # tokens: of a prompt, written after it, of a text with blanks
+_EVERY = 6  # every so many tokens one is a blank
+
+
+class Samples:
+    """The same few held-out prompts at each validation, appended to ``samples.jsonl``."""
+
+    def __init__(self, corpus: Corpus, count: int, folder: Path) -> None:
+        self.tokenizer, self.path = corpus.tokenizer, folder / "samples.jsonl"
+        stream = corpus.validation if len(corpus.validation) > _SHOWN else corpus.train
+        starts = [int(start) for start in stream.documents[:-1] if start + _SHOWN <= len(stream)]
+        self.texts = [stream.tokens[start : start + _SHOWN].tolist() for start in starts[:count]]
+
+    def prompts(self, model: Transformer) -> list[str]:
+        """As text, with <mask> or <extra_id_i> where there are blanks."""
+        if "fill" in model.capabilities:
+            return [_with_blanks(text, self.tokenizer, None) for text in self.texts]
+        if model.encoder is not None:
+            return [_with_blanks(text, self.tokenizer, self.tokenizer.sentinels) for text in self.texts]
+        return [self.tokenizer.decode(text[:_PROMPT]) for text in self.texts]
+
+    def take(self, model: Transformer, update: int) -> list[tuple[str, str]]:
+        """(prompt, what the model made of it) for each prompt."""
+        prompts = self.prompts(model)
+        if not prompts:
+            return []
+        writes_on = model.encoder is None
+        with torch.random.fork_rng(devices=[]):
+            made = generate(
+                model,
+                self.tokenizer,
+                prompts,
+                max_new_tokens=_MORE,
+                sampling=Sampling(temperature=0.8) if writes_on else GREEDY,
+                iterations=1,
+            )
+        pairs = list(zip(prompts, made, strict=True))
+        with self.path.open("a", encoding="utf-8") as file:
+            for prompt, text in pairs:
+                file.write(json.dumps({"update": update, "prompt": prompt, "text": text}) + "\n")
+        return pairs
+
+
+def _with_blanks(text: list[int], tokenizer: Tokenizer, sentinels: tuple[int, ...] | None) -> str:
+    """Every few tokens one is hidden: by <mask>, or by the next sentinel."""
+    blanks = range(_EVERY, len(text), _EVERY)
+    ids = list(text)
+    for number, place in enumerate(blanks):
+        if sentinels is None:
+            ids[place] = tokenizer.mask
+        elif number < len(sentinels):
+            ids[place] = sentinels[number]
+    return tokenizer.decode(ids, skip_specials=False)
