@@ -17,15 +17,19 @@ def folder() -> Path:
     return inside if inside.is_dir() else package.parent / "conf"
 
 
-def plain(config: DictConfig) -> dict[str, Any]:
-    """The configuration with every interpolation resolved, as dicts, lists and scalars."""
-    resolved = OmegaConf.to_container(config, resolve=True)
+def plain(config: DictConfig, *, resolve: bool = True) -> dict[str, Any]:
+    """The configuration as dicts, lists and scalars, with every interpolation resolved.
+
+    Raises:
+        MissingMandatoryValue: a key that has no default (``???``) was not given, where ``resolve``.
+    """
+    resolved = OmegaConf.to_container(config, resolve=resolve, throw_on_missing=resolve)
     assert isinstance(resolved, dict)
     return {str(key): value for key, value in resolved.items()}
 
 
-def load(*overrides: str) -> dict[str, Any]:
+def load(*overrides: str, config_name: str = "config", resolve: bool = True) -> dict[str, Any]:
     """What ``python train.py <overrides>`` would run."""
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(folder()), version_base="1.3"):
-        return plain(compose("config", overrides=list(overrides)))
+        return plain(compose(config_name, overrides=list(overrides)), resolve=resolve)

@@ -86,7 +86,6 @@ def _encode(batch: list[str], tokenizer: Tokenizer) -> Iterator[tuple[np.ndarray
         # From the characters, not by encoding sentence after sentence, so that the ids are those of the whole
         # text for every kind of tokenizer. A token across a start belongs to the sentence before.
         found = np.searchsorted(characters, marks)
-        found[0] = 0
         yield ids, np.unique(found[found < max(len(ids), 1)])
 
 

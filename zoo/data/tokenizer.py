@@ -79,9 +79,7 @@ class Tokenizer:
 
     @cached_property
     def _parsing(self) -> tokenizers.Tokenizer:
-        parsing = tokenizers.Tokenizer.from_str(self._plain.to_str())
-        parsing.encode_special_tokens = False
-        return parsing
+        return tokenizers.Tokenizer.from_str(self._plain.to_str())  # without the switch
 
     def encode(self, text: str, specials: bool = False) -> list[int]:
         """The ids of `text`. With `specials`, names of special tokens in the text stand for the tokens."""

@@ -64,6 +64,8 @@ def xavier(model: nn.Module, *, std: float | None = None) -> None:
             nn.init.xavier_uniform_(module.weight)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=std or module.embedding_dim**-0.5)
+        elif isinstance(module, LMHead) and module.weight is not None:
+            nn.init.normal_(module.weight, std=std or module.weight.shape[1] ** -0.5)
     _zero_biases(model)
 
 

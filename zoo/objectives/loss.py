@@ -41,16 +41,21 @@ def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
     if batch.where is not None:
         picked = picked.index_select(0, batch.where)
     logits = model.logits(picked)
-    loss = F.cross_entropy(logits.float(), batch.labels, reduction="sum")
+    loss = F.cross_entropy(_wide(logits), batch.labels, reduction="sum")
     with torch.no_grad():
         text = ~is_special[batch.labels]
         right = ((logits.argmax(-1) == batch.labels) & text).sum()
     pair_loss, pair_right, pairs = loss.new_zeros(()), loss.new_zeros(()), 0
     if batch.next_sentence is not None and model.next_sentence is not None:
-        answers = model.next_sentence(states).float()
+        answers = _wide(model.next_sentence(states))
         pair_loss = F.cross_entropy(answers, batch.next_sentence, reduction="sum")
         pair_right, pairs = (answers.argmax(-1) == batch.next_sentence).sum(), len(answers)
     return Sums(loss, right, text.sum(), len(batch.labels), pair_loss, pair_right, pairs)
+
+
+def _wide(logits: Tensor) -> Tensor:
+    """In float32 at least: a softmax over thousands of tokens is not for bfloat16."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 def update_loss(found: Sums, batch: Batch) -> Tensor:

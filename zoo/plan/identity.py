@@ -26,5 +26,5 @@ def folder(config: dict, overrides: Sequence[str] = ()) -> Path:
         for axis in axes
         if axis.split("=")[0].split(".")[0] not in (*_NOT_IDENTITY, "arch", "experiment")
     ]
-    slug = "-".join([config["arch"]["name"], *(re.sub(r"[^A-Za-z0-9=._-]+", "_", axis) for axis in kept)])
+    slug = "-".join([config["arch"]["name"], *(re.sub(r"[^A-Za-z0-9._-]+", "_", axis) for axis in kept)])
     return Path(config["runs"]) / config["name"] / f"{slug[:80]}-{identity(config)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoo.errors import UserError
 from zoo.plan.count import kind
-from zoo.plan.lengths import Lengths, spans
+from zoo.plan.lengths import Lengths, lengths, spans
 
 SEES = ("everything", "past")
 
@@ -20,28 +20,21 @@ def capabilities(arch: dict) -> set[str]:
 
 
 def check(config: dict, row: Lengths) -> None:
-    """Refuse what cannot be built or trained.
+    """Refuse what cannot be built or trained; ``check_values`` has passed.
 
     Raises:
         UserError: naming the keys at odds and what to change.
     """
-    _check_numbers(config)
+    _check_batch(config)
     _check_stacks(config)
     _check_heads(config)
+    _check_positions(config, row)
     _check_objective(config, row)
 
 
-def _check_numbers(config: dict) -> None:
-    for key in ("context", "batch_size", "steps"):
-        value = config[key]
-        if not isinstance(value, int) or value < 1:
-            raise UserError(f"{key}={value} must be a whole number above 0")
+def _check_batch(config: dict) -> None:
     if config["context"] < 8:
         raise UserError(f"context={config['context']} is too short to learn from; use at least 8")
-    for key in ("d_model", "layers", "heads", "d_ff"):
-        value = config["size"][key]
-        if not isinstance(value, int) or value < 1:
-            raise UserError(f"size.{key}={value} must be a whole number above 0")
     trainer, batch = config["trainer"], config["batch_size"]
     ranks = _ranks(trainer["devices"])
     parts = trainer["micro_batches"] * ranks
@@ -64,6 +57,10 @@ def _check_stacks(config: dict) -> None:
     if not stacks:
         raise UserError("arch has neither encoder nor decoder; give it at least one")
     for stack in stacks:
+        if not isinstance(stack, dict) or "sees" not in stack:
+            raise UserError(
+                f"{stack} is no stack; give arch.encoder and arch.decoder {{sees: {' | '.join(SEES)}}} or null"
+            )
         if stack["sees"] not in SEES:
             raise UserError(f"sees: {stack['sees']} is no rule a stack can have; use {' or '.join(SEES)}")
     if arch["decoder"] and bool(arch["decoder"].get("memory")) != bool(arch["encoder"]):
@@ -90,7 +87,45 @@ def _check_heads(config: dict) -> None:
         )
     d_head = mixer["d_head"] or d_model // heads
     if kind(config["position"]) == "Rotary" and d_head % 2:
-        raise UserError(f"position=rotary turns pairs of features, but a head is {d_head} wide; make it even")
+        raise UserError(
+            f"position=rotary turns pairs of features, but a head is {d_head} wide; "
+            f"use attention.mixer.d_head={d_head + 1}, or change size.d_model or size.heads"
+        )
+
+
+def _check_positions(config: dict, row: Lengths) -> None:
+    position, size = config["position"], config["size"]
+    if kind(position) == "Sinusoidal" and size["d_model"] % 2:
+        raise UserError(
+            f"position=sinusoidal needs an even width, but size.d_model={size['d_model']}; "
+            f"use size.d_model={size['d_model'] + 1}"
+        )
+    if kind(position) == "RelativeBias":
+        buckets = position["buckets"]
+        if buckets % 2 or buckets < 4:
+            better = max(4, buckets + buckets % 2)
+            raise UserError(
+                f"position.buckets={buckets} must be an even number from 4; use position.buckets={better}"
+            )
+        if position["longest"] <= buckets // 2:
+            raise UserError(
+                f"position.longest={position['longest']} must be above half of position.buckets={buckets}; "
+                f"use position.longest={buckets // 2 + 1} or more"
+            )
+    longest = max(row.inputs, row.targets)
+    if kind(position) == "Learned" and size["positions"] and longest > size["positions"]:
+        shorter = next(
+            (n for n in range(row.source, 7, -1) if _longest(config, n) <= size["positions"]), None
+        )
+        raise UserError(
+            f"inputs of {longest} tokens do not fit a table of {size['positions']} learned positions; "
+            f"use {f'context={shorter} or ' if shorter else ''}size.positions={longest}"
+        )
+
+
+def _longest(config: dict, source: int) -> int:
+    row = lengths(config["objective"], source)
+    return max(row.inputs, row.targets)
 
 
 def _check_objective(config: dict, row: Lengths) -> None:
@@ -99,6 +134,10 @@ def _check_objective(config: dict, row: Lengths) -> None:
     name, needs = objective["name"], objective["needs"]
     fits = {"causal_lm": "gpt", "masked_lm": "bert", "span_corruption": "t5"}
     two_stacks = bool(arch["encoder"] and arch["decoder"])
+    if needs == "write" and arch["decoder"] and arch["decoder"]["sees"] != "past":
+        raise UserError(
+            f"objective={name} writes left to right, but the decoder sees everything; use arch.decoder.sees=past"
+        )
     if needs not in able or (name in fits and two_stacks != (name == "span_corruption")):
         good = ", ".join(objective for objective, model in fits.items() if model == _family(arch))
         raise UserError(
@@ -112,13 +151,6 @@ def _check_objective(config: dict, row: Lengths) -> None:
                 f"context={row.source} needs {count} sentinels but the tokenizer has "
                 f"{config['tokenizer']['sentinels']}; set tokenizer.sentinels={count} or shorten the context"
             )
-    positions = config["size"]["positions"]
-    longest = max(row.inputs, row.targets)
-    if kind(config["position"]) == "Learned" and positions and longest > positions:
-        raise UserError(
-            f"inputs of {longest} tokens do not fit a table of {positions} learned positions; "
-            f"use context={config['context'] - (longest - positions)} or size.positions={longest}"
-        )
 
 
 def _family(arch: dict) -> str:

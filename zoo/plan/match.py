@@ -72,8 +72,8 @@ def solve_width(counted: Counted, by: str, source: int) -> int:
     if abs(off) > TOLERANCE:
         names = {"params": "parameters", "flops": "FLOPs"}
         raise UserError(
-            f"no feed-forward width gives this model the {names[by]} of arch=gpt at size={counted.config['size']['name']} "
-            f"(nearest: {off:+.1%}); use match=none or another size"
+            f"no feed-forward width gives this model the {names[by]} of arch=gpt at "
+            f"size={counted.config['size']['name']} (nearest: {off:+.1%}); use match=none or another size"
         )
     return width
 

@@ -9,6 +9,7 @@ from zoo.plan.count import Counted
 from zoo.plan.legality import check
 from zoo.plan.lengths import Lengths, lengths
 from zoo.plan.match import solve_width
+from zoo.plan.values import check_values
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def make_plan(config: dict, vocab: int | None = None) -> Plan:
     Raises:
         UserError: the configuration is not legal, in one sentence.
     """
+    check_values(config)
     row = lengths(config["objective"], config["context"])
     check(config, row)
     vocab = vocab or config["size"]["vocab"] or config["tokenizer"].get("vocab_size") or 512

@@ -12,17 +12,11 @@ from typing import Any
 from lightning import Trainer
 from lightning.pytorch.callbacks import Callback
 
+from zoo.errors import Interrupted
+from zoo.models import Transformer
 from zoo.objectives import Batch
 from zoo.training import checkpoints
 from zoo.training.module import Pretraining
-
-
-class Interrupted(Exception):
-    """A signal asked the run to stop, and it did after the update under way, with a checkpoint."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__(f"stopped by {signal.Signals(signum).name}")
-        self.signum = signum
 
 
 class Clock:
@@ -95,8 +89,7 @@ class Metrics(AfterUpdate):
     ) -> None:
         self.every, self.updates, self.tokens, self.flops, self.peak = every, updates, tokens, flops, peak
         self.clock, self.show = clock, show
-        self.loss_tokens = 0
-        self.seconds = 0.0
+        self.totals = {"tokens_in_loss": 0, "training_seconds": 0.0}
 
     def begin(self, trainer: Trainer, module: Pretraining) -> None:
         self.clock.lap()
@@ -106,9 +99,9 @@ class Metrics(AfterUpdate):
         if update % self.every and update != self.updates:
             return
         seconds = self.clock.lap()
-        self.seconds += seconds
         pooled = module.meter.compute()
-        self.loss_tokens += int(module.meter.totals[5]) * trainer.world_size
+        self.totals["training_seconds"] += seconds
+        self.totals["tokens_in_loss"] += pooled.pop("count")
         module.meter.reset()
         if pooled["loss"] != pooled["loss"]:
             module.stop_on_nan()
@@ -119,11 +112,17 @@ class Metrics(AfterUpdate):
             "train/lr": trainer.optimizers[0].param_groups[0]["lr"],
             "tokens_seen": update * self.tokens,
         }
-        metrics["speed/tokens_per_s"] = speed
+        metrics |= {**self.totals, "speed/tokens_per_s": speed}
         if self.flops and self.peak:
             metrics["speed/flops_utilisation"] = speed * self.flops / self.peak
         log(trainer, metrics, update)
         self.show(update, metrics)
+
+    def state_dict(self) -> dict[str, Any]:
+        return dict(self.totals)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.totals = dict(state)
 
 
 class Validation(AfterUpdate):
@@ -139,7 +138,7 @@ class Validation(AfterUpdate):
         folder: Path,
         clock: Clock,
         show: Callable[[int, dict[str, float]], None],
-        sample: Callable[[Pretraining, int], None],
+        sample: Callable[[Trainer, Transformer, int], None],
     ) -> None:
         self.every, self.updates, self.tokens, self.folder = every, updates, tokens, folder
         self.batches, self.clock, self.show, self.sample = batches, clock, show, sample
@@ -153,6 +152,7 @@ class Validation(AfterUpdate):
             return
         with self.clock.pause():
             found = module.evaluate(self._loaded)
+            found.pop("count")
             metrics = {f"val/{name}": value for name, value in found.items()}
             log(trainer, {**metrics, "tokens_seen": update * self.tokens}, update)
             best = found["loss"] < min(self.history.values(), default=float("inf"))
@@ -162,7 +162,7 @@ class Validation(AfterUpdate):
                     weights = {"state_dict": module.state_dict(), "update": update, "validation": found}
                     checkpoints.save(weights, self.folder / "checkpoints" / checkpoints.BEST)
                 self.show(update, metrics)
-                self.sample(module, update)
+                self.sample(trainer, module.model, update)
 
     def state_dict(self) -> dict[str, Any]:
         return {"history": self.history}
@@ -205,7 +205,7 @@ class OrderlyStop(AfterUpdate):
 
     def _ask(self, signum: int, _: Any) -> None:
         if self._asked is not None:
-            raise KeyboardInterrupt
+            raise Interrupted(signum)  # now, from the last checkpoint on disk
         self._asked = signum
 
     def after_update(self, trainer: Trainer, module: Pretraining, update: int) -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
+from lightning.pytorch.loggers import Logger, TensorBoardLogger
+from lightning.pytorch.utilities.rank_zero import rank_zero_only
 
 from zoo.errors import UserError
 from zoo.training.records import MetricsCsv, Record
 
+Warn = Callable[[str], Any]
 
-def make_loggers(config: dict, folder: Path, warn: Any = print) -> list[Logger]:
+
+def make_loggers(config: dict, folder: Path, warn: Warn = print) -> list[Logger]:
     """The loggers of ``config['logger']`` for the run in ``folder``."""
     found: list[Logger] = [MetricsCsv(folder / "metrics.csv")]
     asked = config["logger"]
     if asked["wandb"] and wandb_mode(asked["wandb"]["mode"]) != "disabled":
-        found += _wandb(config, folder, warn)
+        found.append(WeightsAndBiases(config, folder, warn))
     if asked["tensorboard"]:
         try:
             found.append(TensorBoardLogger(save_dir=folder, name="", version="tensorboard"))
         except ModuleNotFoundError as error:
-            raise UserError("logger=tensorboard needs the package: pip install tensorboard") from error
+            raise UserError("logger=tensorboard needs its package: pip install tensorboard") from error
     return found
 
 
@@ -39,43 +44,113 @@ def wandb_mode(asked: str | None) -> str:
         return "offline"
 
 
-def _wandb(config: dict, folder: Path, warn: Any) -> list[Logger]:
-    """W&B's logger, offline where the server cannot be reached, none where W&B itself fails: training goes on."""
-    import wandb
+class WeightsAndBiases(Logger):
+    """One W&B run per job, always finished, and never a reason for a run to stop.
 
-    record = Record(folder)
-    run_id = record.read().get("wandb_id") or wandb.util.generate_id()
-    record.note(wandb_id=run_id)
-    wanted = wandb_mode(config["logger"]["wandb"]["mode"])
-    for mode in dict.fromkeys((wanted, "offline")):
+    Lightning's own logger neither finishes its run, so that the jobs of a sweep share one, nor survives a server
+    that is down.
+    """
+
+    def __init__(self, config: dict, folder: Path, warn: Warn = print) -> None:
+        super().__init__()
+        import wandb
+
+        self.mode = wandb_mode(config["logger"]["wandb"]["mode"])
+        record = Record(folder)
+        self._id = record.read().get("wandb_id") or wandb.util.generate_id()
+        record.note(wandb_id=self._id)
+        self.folder, self._warn, self._broken = folder, warn, False
+        self._run: Any = None
+        self._about = {
+            "project": config["logger"]["wandb"]["project"],
+            "name": folder.name,
+            "group": config["name"],
+            "job_type": config["arch"]["name"],
+            "config": {**axes(config), "full": config},
+        }
+
+    @property
+    def name(self) -> str:
+        return "wandb"
+
+    @property
+    def version(self) -> str:
+        return self._id
+
+    @property
+    def experiment(self) -> Any:
+        """W&B's run: offline where the server cannot be reached, None where W&B itself fails."""
+        import wandb
+
+        for mode in dict.fromkeys((self.mode, "offline")):
+            if self._run is not None or self._broken:
+                break
+            try:
+                self._run = wandb.init(
+                    **self._about,
+                    id=self._id,
+                    dir=self.folder,
+                    mode=mode,
+                    resume="allow" if mode == "online" else None,
+                    settings=wandb.Settings(silent=True, console="off", init_timeout=30),
+                )
+                # Steps differ in cost between architectures; tokens seen are what runs are compared along.
+                self._run.define_metric("tokens_seen")
+                self._run.define_metric("*", step_metric="tokens_seen")
+            except (wandb.errors.Error, OSError) as error:
+                self._warn(f"W&B does not start {mode} ({error}); the run goes on")
+                self._broken = mode == "offline"
+        return self._run
+
+    @rank_zero_only
+    def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
+        """The configuration is given when the run starts."""
+
+    @rank_zero_only
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+        self._log(dict(metrics), step)
+
+    @rank_zero_only
+    def log_samples(self, pairs: list[tuple[str, str]], step: int) -> None:
+        """A table of (prompt, text)."""
+        import wandb
+
+        self._log(
+            {"samples": wandb.Table(columns=["prompt", "text"], data=[list(pair) for pair in pairs])}, step
+        )
+
+    @rank_zero_only
+    def log_summary(self, results: Mapping[str, Any]) -> None:
+        """What the run ended with, one value each."""
+        if (run := self.experiment) is not None:
+            run.summary.update({f"final/{name}": value for name, value in results.items()})
+
+    def _log(self, values: dict[str, Any], step: int | None) -> None:
+        import wandb
+
+        if (run := self.experiment) is None:
+            return
         try:
-            run = wandb.init(
-                project=config["logger"]["wandb"]["project"],
-                name=folder.name,
-                id=run_id,
-                group=config["name"],
-                job_type=config["arch"]["name"],
-                config={**axes(config), "full": config},
-                dir=folder,
-                mode=mode,
-                resume="allow" if mode == "online" else None,
-                settings=wandb.Settings(silent=True, console="off", init_timeout=30),
-            )
+            run.log(values, step=step)
         except (wandb.errors.Error, OSError) as error:
-            warn(f"W&B cannot start {mode} ({error})")
-            continue
-        run.define_metric("tokens_seen")
-        run.define_metric("*", step_metric="tokens_seen")
-        return [WandbLogger(experiment=run)]
-    return []
+            self._warn(f"W&B stopped taking values ({error}); the run goes on")
+            self._run, self._broken = None, True
 
+    @rank_zero_only
+    def finalize(self, status: str) -> None:
+        """Lightning calls this after ``fit``.  A spawned rank ends here; the main process has results to add."""
+        if multiprocessing.parent_process() is not None:
+            self.finish(0 if status == "success" else 1)
 
-def finish_wandb(status: int) -> None:
-    """End this job's W&B run, so that the next job of a sweep gets its own."""
-    import sys
+    def finish(self, status: int) -> None:
+        """End the W&B run, so that the next job of a sweep gets its own."""
+        if self._run is not None:
+            self._run.finish(exit_code=status)
+            self._run = None
 
-    if "wandb" in sys.modules and (wandb := sys.modules["wandb"]).run is not None:
-        wandb.finish(exit_code=status, quiet=True)
+    def __getstate__(self) -> dict[str, Any]:
+        # A spawned rank starts (and finishes) the W&B run itself.
+        return {**self.__dict__, "_run": None}
 
 
 def axes(config: dict) -> dict[str, Any]:

@@ -150,6 +150,13 @@ class MetricsCsv(Logger):
         if len(kept) < len(rows):
             self._write(kept)
 
+    def last(self) -> dict[str, str]:
+        """The last row's values that are not empty, with earlier ones where it has none."""
+        found: dict[str, str] = {}
+        for row in self._rows():
+            found |= {key: value for key, value in row.items() if value}
+        return found
+
     def _rows(self) -> list[dict[str, Any]]:
         if not self.path.exists():
             return []

@@ -15,18 +15,19 @@ from typing import Any
 import torch
 from filelock import FileLock, Timeout
 from lightning import Trainer, seed_everything
+from lightning.pytorch.loggers import Logger
 
 from zoo.data.stream import Corpus
-from zoo.errors import UserError
+from zoo.errors import Interrupted, UserError
 from zoo.models import build
 from zoo.plan import Plan, make_plan
 from zoo.training import checkpoints
 from zoo.training.baselines import baselines
-from zoo.training.callbacks import Checkpoints, Clock, Interrupted, Metrics, OrderlyStop, Validation
+from zoo.training.callbacks import Checkpoints, Clock, Metrics, OrderlyStop, Validation
 from zoo.training.corpora import Corpora
-from zoo.training.loggers import finish_wandb, make_loggers
+from zoo.training.loggers import WeightsAndBiases, make_loggers
 from zoo.training.module import Pretraining
-from zoo.training.records import MetricsCsv, Record, read_config, write_json
+from zoo.training.records import MetricsCsv, Record, write_json
 from zoo.training.samples import Samples
 from zoo.training.terminal import Display, console
 
@@ -65,23 +66,33 @@ def _run(config: dict, folder: Path, record: Record) -> Outcome:
     plan = make_plan(config, vocab=corpus.tokenizer.vocab_size)
     data.reader("train"), data.reader("validation")  # refuse a text that is too short before a folder is made
     resumed = None if config["fresh"] else checkpoints.newest_readable(folder / "checkpoints", console.print)
+    loggers: list[Logger] = []
     try:
         module = _prepare(plan, corpus, folder, record)
+        loggers = make_loggers(config, folder, console.print)
+        table = loggers[0]
+        assert isinstance(table, MetricsCsv)
+        table.cut_after(checkpoints.read(resumed)["global_step"] if resumed else 0)
         _describe(plan, module, corpus, folder, resumed)
-        facts = _train(plan, module, data, folder, resumed)
-        results = _conclude(plan, module, data, folder, record, facts, time.perf_counter() - begun)
-    except Interrupted as error:
-        record.end("interrupted", str(error))
-        finish_wandb(128 + error.signum)
-        raise
+        _train(plan, module, data, folder, resumed, loggers)
+        results = _conclude(plan, data, folder, record, table.last(), time.perf_counter() - begun)
     except BaseException as error:
+        stopped = isinstance(error, Interrupted | KeyboardInterrupt | SystemExit)
         if record.path.exists():
-            record.end("interrupted" if isinstance(error, KeyboardInterrupt) else "failed", _sentence(error))
-        finish_wandb(1)
+            record.end("interrupted" if stopped else "failed", str(error) or type(error).__name__)
+        _finish(loggers, 1, {})
         raise
     record.end("done")
-    finish_wandb(0)
+    _finish(loggers, 0, results)
     return Outcome(folder, "done", results)
+
+
+def _finish(loggers: list[Logger], status: int, results: dict[str, Any]) -> None:
+    for logger in loggers:
+        if isinstance(logger, WeightsAndBiases):
+            if results:
+                logger.log_summary(results)
+            logger.finish(status)
 
 
 def _prepare(plan: Plan, corpus: Corpus, folder: Path, record: Record) -> Pretraining:
@@ -112,16 +123,12 @@ def _prepare(plan: Plan, corpus: Corpus, folder: Path, record: Record) -> Pretra
 
 
 def _train(
-    plan: Plan, module: Pretraining, data: Corpora, folder: Path, resumed: Path | None
-) -> dict[str, Any]:
+    plan: Plan, module: Pretraining, data: Corpora, folder: Path, resumed: Path | None, loggers: list[Logger]
+) -> None:
     config, trainer_config = plan.config, plan.config["trainer"]
     steps, tokens = config["steps"], config["batch_size"] * plan.row.source
     clock, display = Clock(), Display(steps)
     samples = Samples(data.corpus, config["samples"], folder)
-
-    def sample(module: Pretraining, update: int) -> None:
-        for prompt, text in samples.take(module.model, update):
-            console.print(f"  [dim]{_one_line(prompt)}[/dim] → {_one_line(text)}", markup=True)
 
     metrics = Metrics(
         every=trainer_config["log_every"], updates=steps, tokens=tokens, flops=plan.flops_per_token(),
@@ -129,12 +136,9 @@ def _train(
     )  # fmt: skip
     validation = Validation(
         every=trainer_config["validate_every"], updates=steps, tokens=tokens, batches=data.validation_batches,
-        folder=folder, clock=clock, show=display.validation, sample=sample,
+        folder=folder, clock=clock, show=display.validation, sample=samples.show,
     )  # fmt: skip
     saver = Checkpoints(every=trainer_config["checkpoint_every"], updates=steps, folder=folder, clock=clock)
-    loggers = make_loggers(config, folder, console.print)
-    if isinstance(loggers[0], MetricsCsv):
-        loggers[0].cut_after(checkpoints.read(resumed)["global_step"] if resumed else 0)
     trainer = Trainer(
         accelerator=trainer_config["accelerator"],
         devices=trainer_config["devices"],
@@ -161,15 +165,10 @@ def _train(
         trainer.fit(module, datamodule=data, ckpt_path=resumed, weights_only=True)
     finally:
         display.close()
-    return {
-        "loss_tokens": metrics.loss_tokens,
-        "training_seconds": metrics.seconds,
-        "history": validation.history,
-    }
 
 
 def _conclude(
-    plan: Plan, module: Pretraining, data: Corpora, folder: Path, record: Record, facts: dict, seconds: float
+    plan: Plan, data: Corpora, folder: Path, record: Record, totals: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
     """Evaluate the best weights once more, beside the baseline; write ``results.json``."""
     best = checkpoints.read(folder / "checkpoints" / checkpoints.BEST)
@@ -187,8 +186,8 @@ def _conclude(
     budget = record.read()["budget"]
     record.note(
         results=results,
-        budget={**budget, "tokens_in_loss": facts["loss_tokens"]},
-        timings={"total_seconds": round(seconds, 1), "training_seconds": round(facts["training_seconds"], 1)},
+        budget={**budget, "tokens_in_loss": int(float(totals["tokens_in_loss"]))},
+        timings={"session_seconds": round(seconds, 1), "training_seconds": float(totals["training_seconds"])},
     )
     _report(objective, results, seconds, folder)
     return results
@@ -221,15 +220,6 @@ def _describe(plan: Plan, module: Pretraining, corpus: Corpus, folder: Path, res
     )
     if resumed:
         console.print(f"resuming {folder} from {resumed.name}")
-
-
-def resume(folder: Path) -> tuple[dict, Path]:
-    """The configuration of an unfinished run, with its folder.
-
-    Raises:
-        UserError: not a run folder.
-    """
-    return read_config(folder), folder
 
 
 @contextlib.contextmanager
@@ -268,14 +258,6 @@ def _peak_flops(module: Pretraining, trainer: dict[str, Any]) -> float | None:
         a @ b
         times.append(time.perf_counter() - begun)
     return 2 * 1024**3 / min(times)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.replace("[", "\\[").split())
-
-
-def _sentence(error: BaseException) -> str:
-    return str(error) or type(error).__name__
 
 
 def _quiet() -> None:

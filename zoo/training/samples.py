@@ -6,11 +6,16 @@ import json
 from pathlib import Path
 
 import torch
+from lightning import Trainer
+from lightning.pytorch.loggers import TensorBoardLogger
+from rich.markup import escape
 
 from zoo.data.stream import Corpus
 from zoo.data.tokenizer import Tokenizer
 from zoo.generation import GREEDY, Sampling, generate
 from zoo.models import Transformer
+from zoo.training.loggers import WeightsAndBiases
+from zoo.training.terminal import console
 
 _PROMPT, _MORE, _SHOWN = 8, 40, 32  # tokens: of a prompt, written after it, of a text with blanks
 _EVERY = 6  # every so many tokens one is a blank
@@ -33,6 +38,18 @@ class Samples:
             return [_with_blanks(text, self.tokenizer, self.tokenizer.sentinels) for text in self.texts]
         return [self.tokenizer.decode(text[:_PROMPT]) for text in self.texts]
 
+    def show(self, trainer: Trainer, model: Transformer, update: int) -> None:
+        """To the terminal, the file and the dashboards."""
+        pairs = self.take(model, update)
+        for prompt, text in pairs:
+            console.print(f"  [dim]{_one_line(prompt)}[/dim] → {_one_line(text)}")
+        for logger in trainer.loggers:
+            if pairs and isinstance(logger, WeightsAndBiases):
+                logger.log_samples(pairs, update)
+            elif isinstance(logger, TensorBoardLogger):
+                lines = "\n\n".join(f"{prompt} → {text}" for prompt, text in pairs)
+                logger.experiment.add_text("samples", lines, global_step=update)
+
     def take(self, model: Transformer, update: int) -> list[tuple[str, str]]:
         """(prompt, what the model made of it) for each prompt."""
         prompts = self.prompts(model)
@@ -53,6 +70,10 @@ class Samples:
             for prompt, text in pairs:
                 file.write(json.dumps({"update": update, "prompt": prompt, "text": text}) + "\n")
         return pairs
+
+
+def _one_line(text: str) -> str:
+    return escape(" ".join(text.split()))
 
 
 def _with_blanks(text: list[int], tokenizer: Tokenizer, sentinels: tuple[int, ...] | None) -> str:

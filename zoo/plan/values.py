@@ -1,0 +1,87 @@
+"""Which values a key may have at all, each by itself; what keys must be to one another is ``legality``'s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from zoo.errors import UserError
+
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu")
+
+
+def _whole(least: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and value >= least
+
+
+def _number(allowed: Callable[[float], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and allowed(value)
+
+
+def _or_null(allowed: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or allowed(value)
+
+
+def _one_of(*names: str) -> tuple[str, Callable[[Any], bool]]:
+    return " or ".join(names), lambda value: value in names
+
+
+# What it must be, in words and as a test, and the keys it holds for.  A key that a configuration lacks is not checked.
+_RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
+    (
+        "a whole number above 0",
+        _whole(1),
+        (
+            "context", "batch_size", "steps", "trainer.micro_batches",
+            "size.d_model", "size.layers", "size.heads", "size.d_ff", "ffn.d_ff",
+            "attention.mixer.heads", "attention.mixer.kv_heads", "attention.rule.size", "attention.rule.stride",
+            "position.buckets", "position.longest",
+        ),
+    ),
+    (
+        "a whole number above 0, or null",
+        _or_null(_whole(1)),
+        ("size.vocab", "size.positions", "tokenizer.vocab_size", "attention.mixer.d_head"),
+    ),
+    ("a whole number from 0", _whole(0), ("seed", "arch.embedding.segments", "tokenizer.sentinels")),
+    ("a number above 0", _number(lambda x: x > 0), ("position.base", "optim.lr")),
+    ("a number from 1", _number(lambda x: x >= 1), ("objective.mean_span",)),
+    ("a share above 0 and below 1", _number(lambda x: 0 < x < 1), ("objective.density",)),
+    ("a share above 0 and at most 1", _number(lambda x: 0 < x <= 1), ("objective.rate",)),
+    ("a share from 0 to 1", _number(lambda x: 0 <= x <= 1), ("objective.mask", "objective.random")),
+    (
+        "a share from 0 and below 1",
+        _number(lambda x: 0 <= x < 1),
+        ("arch.dropout", "ffn.dropout", "attention.mixer.dropout"),
+    ),
+    (*_one_of("params", "flops", "none"), ("match.by",)),
+    (*_one_of("pre", "post"), ("norm.placement",)),
+    (*_one_of(*ACTIVATIONS), ("ffn.activation",)),
+]  # fmt: skip
+
+
+def check_values(config: dict) -> None:
+    """Refuse a value that its key cannot have.
+
+    Raises:
+        UserError: naming the key, the value and what it must be.
+    """
+    for must_be, allowed, keys in _RULES:
+        for key in keys:
+            for value in _at(config, key):
+                if not allowed(value):
+                    raise UserError(f"{key}={'null' if value is None else value} must be {must_be}")
+    replaced = sum(value for key in ("mask", "random") for value in _at(config, f"objective.{key}"))
+    if replaced > 1:
+        raise UserError(
+            f"objective.mask and objective.random add up to {replaced:g}; lower them to at most 1 together"
+        )
+
+
+def _at(config: Any, key: str) -> list[Any]:
+    """The value at a dotted key, alone in a list, or nothing where there is no such key."""
+    for name in key.split("."):
+        if not isinstance(config, dict) or name not in config:
+            return []
+        config = config[name]
+    return [config]
