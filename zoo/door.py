@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import NoReturn
 
-from hydra.errors import HydraException
+from hydra.errors import HydraException, InstantiationException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
@@ -51,6 +51,12 @@ def enter(command: Callable[[], None], config: str = "config", texts: Sequence[s
         command()
         if _raised:
             raise _raised[0]
+    except InstantiationException as error:
+        # What a constructor raised is the error; that Hydra called it is not.
+        cause = error.__cause__
+        if traceback_wanted or not isinstance(cause, UserError):
+            raise
+        _leave(f"error: {cause}", 2)
     except KeyboardInterrupt:
         _leave("interrupted", 130)
     except Interrupted as error:

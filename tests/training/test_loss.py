@@ -70,7 +70,10 @@ def test_the_loss_is_the_plain_mean_over_tokens():
     total, found, _ = gradients(model, [batch])
     assert total == pytest.approx(expected.item(), rel=1e-12)
     assert found["loss"] == pytest.approx(expected.item(), rel=1e-12)
-    assert found["accuracy"] == pytest.approx((logits.argmax(-1) == batch.labels).double().mean().item())
+    with torch.no_grad():
+        counted = sums(model, batch, SPECIAL)
+    assert counted.loss.item() == pytest.approx(total * len(batch.labels), rel=1e-12)
+    assert counted.right == (logits.argmax(-1) == batch.labels).sum()
 
 
 def logged(folder):

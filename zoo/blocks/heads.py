@@ -2,8 +2,9 @@
 
 Shapes: N any leading shape, B batch, T length, D model width, V vocabulary.
 
-A tied head takes the embedding's weight when it is called, so that the one matrix has one name, one gradient and
-one place in a checkpoint.
+A vocabulary head gives the operands of its last product, (features, matrix, bias): the loss takes them as they are
+and never needs all logits at once.  A tied head takes the embedding's matrix when it is called, so that the one matrix
+has one name, one gradient and one place in a checkpoint.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.blocks.feed_forward import ACTIVATIONS
 
+Operands = tuple[Tensor, Tensor, Tensor | None]  # features (N, D), matrix (V, D), bias (V,)
+
 
 class LMHead(nn.Module):
-    """States (N, D) times the vocabulary matrix -> logits (N, V).
+    """States (N, D) times the vocabulary matrix (V, D).
 
     Args:
         d_model, vocab: D and V.
@@ -31,9 +33,9 @@ class LMHead(nn.Module):
         self.scale = d_model**-0.5 if scaled else 1.0
         self.weight = None if tied else nn.Parameter(torch.empty(vocab, d_model))
 
-    def forward(self, states: Tensor, embedding: Tensor) -> Tensor:
+    def forward(self, states: Tensor, embedding: Tensor) -> Operands:
         states = states if self.scale == 1.0 else states * self.scale
-        return F.linear(states, embedding if self.weight is None else self.weight)
+        return states, embedding if self.weight is None else self.weight, None
 
 
 class MLMHead(nn.Module):
@@ -48,8 +50,8 @@ class MLMHead(nn.Module):
         self.norm = norm(d_model=d_model)
         self.bias = nn.Parameter(torch.zeros(vocab))
 
-    def forward(self, states: Tensor, embedding: Tensor) -> Tensor:
-        return F.linear(self.norm(self.activation(self.transform(states))), embedding, self.bias)
+    def forward(self, states: Tensor, embedding: Tensor) -> Operands:
+        return self.norm(self.activation(self.transform(states))), embedding, self.bias
 
 
 class NextSentenceHead(nn.Module):

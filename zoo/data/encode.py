@@ -1,14 +1,12 @@
-"""Encoding a split's documents into arrays on disk, a batch at a time.
-
-Shape letters: T tokens of a document, S sentences in it.
-"""
+"""Encoding a split's documents into arrays on disk, a batch at a time."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -17,11 +15,17 @@ from zoo.data.tokenizer import Tokenizer
 
 Progress = Callable[[str], None]
 
-# Documents are encoded in batches of about this many characters (the library holds some 100 bytes a token
-# while it works), and longer documents in pieces of this many, cut where sentences start, which also lets it
-# use all cores.
-_BATCH = 4_000_000
+# Documents are cut into pieces of about this many characters, where sentences start, so that all cores have work, and
+# encoded in batches of this many: while it works the library holds some 100 bytes a token.
 _PIECE = 100_000
+_BATCH = 4_000_000
+
+
+class _Piece(NamedTuple):
+    text: str
+    marks: list[int]  # the characters of `text` at which sentences start
+    first: bool  # of its document
+    last: bool
 
 
 ARRAYS = ("tokens", "documents", "sentences")
@@ -43,12 +47,18 @@ def write(
         file_of(folder, split, "documents").open("wb") as document_starts,
         file_of(folder, split, "sentences").open("wb") as sentence_starts,
     ):
-        for batch in _batches(documents):
-            for ids, cuts in _encode(batch, tokenizer):
-                _put(tokens, np.append(ids, tokenizer.eos).astype(dtype))
-                _put(document_starts, np.array([total], dtype=np.int64))
-                _put(sentence_starts, cuts + total)
-                total += len(ids) + 1
+        for batch in _batches(_pieces(documents)):
+            encoded = tokenizer.encode_with_starts([piece.text for piece in batch])
+            for piece, (ids, characters) in zip(batch, encoded, strict=True):
+                if piece.first:
+                    _put(document_starts, np.array([total], dtype=np.int64))
+                # From the characters, not by encoding sentence after sentence, so that the ids are those of the
+                # whole text for every kind of tokenizer. A token across a start belongs to the sentence before.
+                starts = np.unique(np.searchsorted(characters, piece.marks))
+                _put(sentence_starts, starts[(starts < len(ids)) | (starts == 0) & piece.first] + total)
+                row = np.append(ids, tokenizer.eos) if piece.last else ids
+                _put(tokens, row.astype(dtype))
+                total += len(row)
             progress(f"{split}: {total:,} tokens")
         _put(document_starts, np.array([total], dtype=np.int64))
 
@@ -58,44 +68,29 @@ def token_dtype(vocab_size: int) -> np.dtype:
     return np.dtype(np.uint16 if vocab_size <= 2**16 else np.uint32)
 
 
-def _batches(documents: Iterable[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    size = 0
+def _pieces(documents: Iterable[str]) -> Iterator[_Piece]:
     for document in documents:
-        if not document:
-            continue
-        batch.append(document)
-        size += len(document)
+        marks = sentences.starts(document)
+        cuts: list[int] = []
+        for mark in marks:
+            if not cuts or mark - cuts[-1] >= _PIECE:
+                cuts.append(mark)
+        for start, end in pairwise([*cuts, len(document)]):
+            inside = [mark - start for mark in marks[bisect_left(marks, start) : bisect_left(marks, end)]]
+            yield _Piece(document[start:end], inside, start == 0, end == len(document))
+
+
+def _batches(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    batch: list[_Piece] = []
+    size = 0
+    for piece in pieces:
+        batch.append(piece)
+        size += len(piece.text)
         if size >= _BATCH:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _encode(batch: list[str], tokenizer: Tokenizer) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Per document its ids (T,) and the positions (S,) where sentences start, int64, the first being 0."""
-    starts = [sentences.starts(document) for document in batch]
-    cuts = [_cut(document, marks) for document, marks in zip(batch, starts, strict=True)]
-    pieces = [d[a:b] for d, at in zip(batch, cuts, strict=True) for a, b in pairwise(at)]
-    encoded = iter(tokenizer.encode_with_starts(pieces))
-    for marks, at in zip(starts, cuts, strict=True):
-        parts = [next(encoded) for _ in at[1:]]
-        ids = np.concatenate([part_ids for part_ids, _ in parts])
-        characters = np.concatenate([chars + offset for (_, chars), offset in zip(parts, at, strict=False)])
-        # From the characters, not by encoding sentence after sentence, so that the ids are those of the whole
-        # text for every kind of tokenizer. A token across a start belongs to the sentence before.
-        found = np.searchsorted(characters, marks)
-        yield ids, np.unique(found[found < max(len(ids), 1)])
-
-
-def _cut(document: str, marks: list[int]) -> list[int]:
-    """0, sentence starts at least `_PIECE` characters apart, and the length of `document`."""
-    cuts = [0]
-    for mark in marks:
-        if mark - cuts[-1] >= _PIECE:
-            cuts.append(mark)
-    return [*cuts, len(document)]
 
 
 def _put(file: BinaryIO, array: np.ndarray) -> None:

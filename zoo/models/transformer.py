@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.blocks import Embedding, NextSentenceHead, Stack
+from zoo.blocks.cross_entropy import linear_cross_entropy
 from zoo.blocks.masks import EVERYTHING, Past, Rule, parts
 
 
@@ -19,7 +21,7 @@ class Transformer(nn.Module):
     Args:
         embedding: shared by both stacks, and by a tied head.
         encoder, decoder: at least one; a decoder's blocks cross-attend where there is an encoder.
-        head: states (N, D), embedding matrix (V, D) -> logits (N, V).
+        head: states (N, D), embedding matrix (V, D) -> the operands of the vocabulary projection.
         next_sentence: states -> logits (B, 2), for BERT's second objective.
 
     Raises:
@@ -113,5 +115,9 @@ class Transformer(nn.Module):
         return self.decode(targets, memory=states, memory_rule=memory_rule)
 
     def logits(self, states: Tensor) -> Tensor:
-        """(N, D) -> (N, V).  Called on the positions that count only."""
-        return self.head(states, self.embedding.tokens.weight)
+        """States (N, D) -> logits (N, V)."""
+        return F.linear(*self.head(states, self.embedding.tokens.weight))
+
+    def loss(self, states: Tensor, labels: Tensor) -> Tensor:
+        """Cross-entropy of states (N, D) and labels (N,), summed, in nats; the logits are never held at once."""
+        return linear_cross_entropy(*self.head(states, self.embedding.tokens.weight), labels)

@@ -33,24 +33,28 @@ class Sums:
 def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
     """Run ``model`` on ``batch``.  The vocabulary is projected at the M positions that count only.
 
-    ``is_special`` (V,) bool marks the tokens that accuracy leaves out.
+    ``is_special`` (V,) bool marks the tokens that accuracy leaves out.  Right guesses are counted without gradients
+    only: training has no use for the cost of finding them.
     """
     rule = EVERYTHING if batch.documents is None else SameDocument(batch.documents)
     states = model(batch.inputs, batch.targets, segments=batch.segments, rule=rule)
     picked = states.flatten(0, 1)
     if batch.where is not None:
         picked = picked.index_select(0, batch.where)
-    logits = model.logits(picked)
-    loss = F.cross_entropy(_wide(logits), batch.labels, reduction="sum")
-    with torch.no_grad():
-        text = ~is_special[batch.labels]
-        right = ((logits.argmax(-1) == batch.labels) & text).sum()
+    right, text = picked.new_zeros(()), picked.new_zeros(())
+    if torch.is_grad_enabled():
+        loss = model.loss(picked, batch.labels)
+    else:
+        logits = _wide(model.logits(picked))
+        loss = F.cross_entropy(logits, batch.labels, reduction="sum")
+        is_text = ~is_special[batch.labels]
+        right, text = ((logits.argmax(-1) == batch.labels) & is_text).sum(), is_text.sum()
     pair_loss, pair_right, pairs = loss.new_zeros(()), loss.new_zeros(()), 0
     if batch.next_sentence is not None and model.next_sentence is not None:
         answers = _wide(model.next_sentence(states))
         pair_loss = F.cross_entropy(answers, batch.next_sentence, reduction="sum")
         pair_right, pairs = (answers.argmax(-1) == batch.next_sentence).sum(), len(answers)
-    return Sums(loss, right, text.sum(), len(batch.labels), pair_loss, pair_right, pairs)
+    return Sums(loss, right, text, len(batch.labels), pair_loss, pair_right, pairs)
 
 
 def _wide(logits: Tensor) -> Tensor:

@@ -36,9 +36,8 @@ def pair(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, 
     labels = np.full(count, NEXT)
     labels[order[: max((count + int(rng.integers(2))) // 2, int((~inside).sum()))]] = RANDOM
     for row in np.flatnonzero(labels == RANDOM):
-        tail = n - cut[row]
-        start = _elsewhere(rows, rows.starts[row] + cut[row] - 1, tail, rng)
-        text[row, cut[row] :] = stream.tokens[start : start + tail]
+        other = _elsewhere(rows, rows.starts[row] + cut[row] - 1, n - cut[row], rng)
+        text[row, cut[row] :] = stream.tokens[other]
     return text, cut, labels
 
 
@@ -55,8 +54,8 @@ def _cuts(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
     return cut - rows.starts, inside
 
 
-def _elsewhere(rows: Rows, here: int, length: int, rng: np.random.Generator) -> int:
-    """A start of ``length`` tokens in another document than the one at ``here``; at a sentence start inside a
+def _elsewhere(rows: Rows, here: int, length: int, rng: np.random.Generator) -> np.ndarray:
+    """Slots (length,) that begin in another document than the one at ``here``; at a sentence start inside a
     document where there is one, as for true pairs, so that how a half begins gives nothing away."""
     stream = rows.stream
     document = stream.document_of(np.array(here))
@@ -69,6 +68,6 @@ def _elsewhere(rows: Rows, here: int, length: int, rng: np.random.Generator) -> 
         choices = before + usable - after
         if choices > 0:
             choice = int(rng.integers(choices))
-            return int(places[choice if choice < before else choice - before + after])
-    # Nothing starts early enough to leave ``length`` tokens: take them from the far end of the stream.
-    return 0 if own[0] >= length else len(stream) - length
+            return places[choice if choice < before else choice - before + after] + np.arange(length)
+    # No other document starts early enough to leave ``length`` tokens: go round the end of the stream.
+    return (own[1] + np.arange(length)) % len(stream)

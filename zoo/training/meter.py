@@ -28,12 +28,13 @@ class Meter(Metric):
         self.totals[6] += found.pairs
 
     def compute(self) -> dict[str, float]:
-        """``loss`` (nats per token), ``perplexity``, ``accuracy`` on text tokens, ``count`` of tokens in the loss, and
-        the pairs' loss and accuracy where there are any."""
+        """``loss`` (nats per token), ``perplexity``, ``count`` of tokens in the loss, ``accuracy`` on text tokens
+        (evaluation only), and the pairs' loss and accuracy where there are any."""
         loss, right, text, pair_loss, pair_right, count, pairs = self.totals.tolist()
         mean = loss / max(count, 1)
-        found = {"loss": mean, "perplexity": math.exp(min(mean, 700.0)), "accuracy": right / max(text, 1)}
-        found["count"] = int(count)
+        found = {"loss": mean, "perplexity": math.exp(min(mean, 700.0)), "count": int(count)}
+        if text:
+            found["accuracy"] = right / text
         if pairs:
             found |= {"next_sentence_loss": pair_loss / pairs, "next_sentence_accuracy": pair_right / pairs}
         return found

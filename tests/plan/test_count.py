@@ -1,0 +1,178 @@
+"""What the plan says of sizes and costs is what torch counts on the model that is built."""
+
+from itertools import combinations, product
+
+import pytest
+import torch
+import transformers
+from torch.utils.flop_counter import FlopCounterMode
+
+from zoo.blocks import Embedding, Learned
+from zoo.config import load
+from zoo.errors import UserError
+from zoo.models import build
+from zoo.plan import make_plan
+
+AXES = {
+    "arch": ["gpt", "bert", "t5", "gpt2", "bert_original", "t5_original", "transformer_2017"],
+    "attention": ["full", "gqa", "mqa", "qk_norm", "sliding_window", "strided", "block_sparse"],
+    "position": ["none", "sinusoidal", "learned", "rotary", "relative_bias", "alibi"],
+    "norm": ["pre_layernorm", "post_layernorm", "pre_rmsnorm", "post_rmsnorm"],
+    "ffn": ["relu", "gelu", "gelu_tanh", "geglu", "swiglu"],
+    "size": ["nano", "tiny", "small", "base"],
+    "objective": ["causal_lm", "masked_lm", "span_corruption"],
+}
+FITS = {
+    "gpt": "causal_lm", "gpt2": "causal_lm", "bert": "masked_lm", "bert_original": "masked_lm",
+    "t5": "span_corruption", "t5_original": "span_corruption", "transformer_2017": "span_corruption",
+}  # fmt: skip
+
+
+def legal(row):
+    """Of the axes chosen so far: an architecture trains by its own objective only."""
+    return "arch" not in row or "objective" not in row or FITS[row["arch"]] == row["objective"]
+
+
+def pairwise(axes, legal):
+    """Rows in which every legal pair of values of two axes occurs; greedy, each row begun with a pair still open."""
+    wanted = [
+        frozenset({(a, x), (b, y)})
+        for a, b in combinations(axes, 2)
+        for x, y in product(axes[a], axes[b])
+        if legal({a: x, b: y})
+    ]
+    still_open, rows = dict.fromkeys(wanted), []
+    while still_open:
+        row = dict(next(iter(still_open)))
+        for axis in sorted(axes, key=lambda axis: -len(axes[axis])):
+            if axis in row:
+                continue
+            choices = [value for value in axes[axis] if legal({**row, axis: value})]
+            gain = {
+                v: sum(frozenset({(axis, v), other}) in still_open for other in row.items()) for v in choices
+            }
+            row[axis] = max(choices, key=gain.__getitem__)
+        for pair in combinations(row.items(), 2):
+            still_open.pop(frozenset(pair), None)
+        rows.append({axis: row[axis] for axis in axes})
+    return rows
+
+
+ROWS = pairwise(AXES, legal)
+
+
+def overrides(row):
+    return tuple(f"{axis}={value}" for axis, value in row.items())
+
+
+def count(parameters):
+    return sum(parameter.numel() for parameter in parameters)
+
+
+def test_the_covering_set_covers_every_legal_pair_and_is_far_smaller_than_the_product():
+    seen = {frozenset(pair) for row in ROWS for pair in combinations(row.items(), 2)}
+    for a, b in combinations(AXES, 2):
+        for x, y in product(AXES[a], AXES[b]):
+            possible = (a, b) != ("arch", "objective") or FITS[x] == y
+            assert (frozenset({(a, x), (b, y)}) in seen) == possible
+    assert len(ROWS) < 80
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row.values()))
+def test_every_pair_of_choices_composes_builds_and_has_as_many_parameters_as_planned(row):
+    plan = make_plan(load(*overrides(row)))
+    model = build(plan, device="meta")
+    assert plan.parameters() == count(model.parameters())
+    tables = [module for module in model.modules() if isinstance(module, Embedding | Learned)]
+    assert plan.counted.embedding() == sum(count(table.parameters()) for table in tables)
+
+
+@pytest.mark.parametrize(
+    ("arch", "objective"), [(a, o) for a, o in product(FITS, AXES["objective"]) if FITS[a] != o]
+)
+def test_every_other_objective_is_refused_with_the_one_that_fits(arch, objective):
+    with pytest.raises(UserError) as refusal:
+        make_plan(load(f"arch={arch}", f"objective={objective}"))
+    assert f"objective={FITS[arch]}" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def hugging_face(name):
+    with torch.device("meta"):
+        if name == "gpt2":
+            return transformers.GPT2LMHeadModel(transformers.GPT2Config())
+        if name == "bert_original":
+            return transformers.BertForPreTraining(transformers.BertConfig())
+        config = transformers.T5Config(d_model=768, d_kv=64, d_ff=3072, num_layers=12, num_heads=12)
+        return transformers.T5ForConditionalGeneration(config)
+
+
+@pytest.mark.parametrize(
+    ("arch", "published"),
+    [("gpt2", 124_439_808), ("bert_original", 110_106_428), ("t5_original", 222_903_552)],
+)
+def test_published_recipes_at_size_base_have_the_published_number_of_parameters(arch, published):
+    plan = make_plan(load(f"arch={arch}", "size=base"))
+    assert plan.parameters() == published
+    assert count(build(plan, device="meta").parameters()) == published
+    assert count(set(hugging_face(arch).parameters())) == published
+
+
+def test_the_transformer_of_2017_has_the_published_shape():
+    """65 million parameters (Vaswani et al. 2017, table 3); the exact number depends on the 37,000 or so tokens."""
+    plan = make_plan(load("arch=transformer_2017", "size=base"))
+    assert plan.parameters() == count(build(plan, device="meta").parameters())
+    assert 62e6 < plan.parameters() < 66e6
+
+
+SMALL = ("context=40", "size.d_model=32", "size.layers=4", "size.heads=4", "size.d_ff=48", "match=none")
+VARIANTS = [
+    ("arch=gpt",), ("arch=bert",), ("arch=bert", "objective.next_sentence=false"), ("arch=t5",),
+    ("arch=gpt2",), ("arch=bert_original",), ("arch=t5_original",), ("arch=transformer_2017",),
+    ("arch=gpt", "attention=gqa"), ("arch=t5", "attention=mqa"), ("arch=bert", "attention=qk_norm"),
+    ("arch=gpt", "ffn=swiglu"), ("arch=bert", "ffn=geglu"), ("arch=t5", "ffn=geglu", "attention=gqa"),
+    ("arch=t5_original", "attention.mixer.d_head=16"), ("arch=gpt", "attention=strided"),
+    ("arch=gpt", "arch.head.tied=false"), ("arch=gpt", "position=learned"), ("arch=t5", "position=alibi"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=" ".join)
+def test_planned_flops_are_those_that_torch_counts_forward_and_three_times_with_backward(variant):
+    """One row; the vocabulary projected at the positions in the loss only, 15 % of 40 = 6 for masked LM."""
+    plan = make_plan(load(*SMALL, *variant), vocab=70)
+    model, row = build(plan, seed=0), plan.row
+    tokens, targets = (torch.randint(0, 70, (1, length)) for length in (row.inputs, max(row.targets, 1)))
+    assert row.loss == int(row.loss)
+
+    def forward():
+        states = model(tokens, targets) if row.targets else model(tokens)
+        logits = model.logits(states[:, : int(row.loss)])
+        total = logits.sum()
+        return total if model.next_sentence is None else total + model.next_sentence(states).sum()
+
+    def flops(run):
+        with FlopCounterMode(display=False) as counter:
+            run()
+        return counter.get_total_flops()
+
+    planned = plan.counted.forward_flops(row)
+    assert flops(forward) == planned
+    assert flops(lambda: forward().backward()) == 3 * planned
+    assert plan.flops_per_token() == pytest.approx(3 * planned / 40)
+    assert plan.counted.training_flops(row) == pytest.approx(3 * planned / row.source)
+
+
+def test_a_block_of_the_users_own_is_of_unknown_size_until_it_is_built():
+    config = load("match=none")
+    config["ffn"] = {**config["ffn"], "_target_": "my.own.Experts"}
+    plan = make_plan(config)
+    assert plan.parameters() is None
+    assert plan.flops_per_token() is None
+    config["match"] = {"by": "params"}
+    with pytest.raises(UserError, match=r"my\.own\.Experts.*match=none"):
+        make_plan(config)
+
+
+def test_tokens_seen_are_source_tokens_whatever_the_architecture():
+    seen = {make_plan(load(f"arch={arch}", "steps=7", "batch_size=4")).tokens_seen for arch in FITS}
+    assert seen == {7 * 4 * 128}
