@@ -114,7 +114,9 @@ def our_step(model: nn.Module, batch: Batch, bf16: bool) -> Step:
 def their_step(model: nn.Module, batch: Batch, bf16: bool) -> Step:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     if batch.where is not None:
-        labels = torch.full((BATCH * LENGTH,), -100).index_copy(0, batch.where, batch.labels).view(BATCH, LENGTH)
+        labels = (
+            torch.full((BATCH * LENGTH,), -100).index_copy(0, batch.where, batch.labels).view(BATCH, LENGTH)
+        )
         inputs = {"input_ids": batch.inputs, "labels": labels}
     elif batch.targets is not None:
         labels = batch.labels.view(BATCH, TARGETS)
@@ -136,7 +138,9 @@ def matmul_floor(model: nn.Module, batch: Batch, bf16: bool) -> Step:
     """Forward and backward products of the model's linear layers alone, at the same shapes."""
     shapes = []
     hooks = [
-        module.register_forward_hook(lambda m, x, y: shapes.append((x[0].reshape(-1, m.in_features).shape[0], m)))
+        module.register_forward_hook(
+            lambda m, x, y: shapes.append((x[0].reshape(-1, m.in_features).shape[0], m))
+        )
         for module in model.modules()
         if isinstance(module, nn.Linear)
     ]
@@ -146,12 +150,20 @@ def matmul_floor(model: nn.Module, batch: Batch, bf16: bool) -> Step:
         hook.remove()
     dtype = torch.bfloat16 if bf16 else torch.float32
     triples = [
-        (torch.randn(n, m.in_features, dtype=dtype), m.weight.detach().to(dtype), torch.randn(n, m.out_features, dtype=dtype))
+        (
+            torch.randn(n, m.in_features, dtype=dtype),
+            m.weight.detach().to(dtype),
+            torch.randn(n, m.out_features, dtype=dtype),
+        )
         for n, m in shapes
     ]
     head = len(batch.labels)
     triples.append(
-        (torch.randn(head, WIDTH, dtype=dtype), torch.randn(VOCAB, WIDTH, dtype=dtype), torch.randn(head, VOCAB, dtype=dtype))
+        (
+            torch.randn(head, WIDTH, dtype=dtype),
+            torch.randn(VOCAB, WIDTH, dtype=dtype),
+            torch.randn(head, VOCAB, dtype=dtype),
+        )
     )
 
     def step() -> None:
@@ -165,7 +177,15 @@ def matmul_floor(model: nn.Module, batch: Batch, bf16: bool) -> Step:
 
 def train(rounds: int) -> None:
     """The table of training speeds."""
-    table = Table("model", "precision", "ours tokens/s", "Hugging Face", "ratio", "matmul floor / ours", title="training")
+    table = Table(
+        "model",
+        "precision",
+        "ours tokens/s",
+        "Hugging Face",
+        "ratio",
+        "matmul floor / ours",
+        title="training",
+    )
     names = {"gpt": "gpt2", "bert": "bert_original", "t5": "t5_original"}
     for family, arch in names.items():
         batch = batch_of(family)
@@ -209,11 +229,16 @@ def generate(rounds: int) -> None:
 
 def attend(rounds: int) -> None:
     """Plain matmuls against the fused kernel, forward and backward: where ``attend`` should switch."""
-    table = Table("dtype", "length", "rule", "plain ms", "fused ms", "fused / plain", title="attention kernels")
+    table = Table(
+        "dtype", "length", "rule", "plain ms", "fused ms", "fused / plain", title="attention kernels"
+    )
     for dtype in (torch.float32, torch.bfloat16):
         for length in (64, 128, 256, 384, 512, 1024, 2048):
             rows = max(1, 4096 // length)
-            q, k, v = (torch.randn(rows, HEADS, length, WIDTH // HEADS, dtype=dtype, requires_grad=True) for _ in range(3))
+            q, k, v = (
+                torch.randn(rows, HEADS, length, WIDTH // HEADS, dtype=dtype, requires_grad=True)
+                for _ in range(3)
+            )
             gradient = torch.randn_like(q)
             for name, rule in (("past", Past()), ("everything", EVERYTHING)):
 
@@ -232,7 +257,9 @@ def attend(rounds: int) -> None:
 
 
 def arguments() -> Iterator[tuple[Callable[[int], None], int]]:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["train", "generate", "attend"], nargs="+")
     parser.add_argument("--rounds", type=int, default=12, help="timed calls of each (default 12)")
     parser.add_argument("--threads", type=int, default=2)

@@ -72,8 +72,9 @@ def _verbatim(argument: str, texts: Sequence[str]) -> str:
     key, equals, value = argument.partition("=")
     if not equals or key not in texts:
         return argument
-    # In Hydra's quotes a backslash is itself, except before a quote or the end.
-    escaped = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), value)
+    # A backslash is itself in OmegaConf and in Hydra's quotes, except before what it could escape.
+    literal = re.sub(r"(\\*)\$\{", lambda found: found[1] * 2 + "\\${", value)
+    escaped = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), literal)
     return f"{key}='{escaped}'"
 
 

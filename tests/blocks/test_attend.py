@@ -229,6 +229,24 @@ def test_a_query_that_sees_nothing_gets_zeros_and_all_gradients_are_finite(
     assert (gradients[2].transpose(1, 2)[~real] == 0).all()
 
 
+def strict_kernel(q, k, v, attn_mask=None, *, scale, dropout_p, enable_gqa, is_causal=False):
+    """Attention to the letter, as some backends have it: the softmax of -inf alone is NaN."""
+    k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], dim=1) for x in (k, v))
+    return (q @ k.transpose(-2, -1) * scale + attn_mask).softmax(-1) @ v
+
+
+def test_a_fused_kernel_that_makes_nan_of_a_blind_query_spoils_neither_values_nor_gradients():
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 2, 5, 4, requires_grad=True) for _ in range(3))
+    real = torch.tensor([[False, False, True, True, True], [False] * 5])
+    rule = Past() & NotPadding(real)
+    expected = values_and_gradients(lambda: attend(q, k, v, rule), q, k, v)
+    with kernel("fused"), patch.object(MODULE.F, "scaled_dot_product_attention", strict_kernel):
+        ours = values_and_gradients(lambda: attend(q, k, v, rule), q, k, v)
+    for x, y in zip(ours, expected, strict=True):
+        torch.testing.assert_close(x, y)
+
+
 @given(past=st.booleans(), chunk=st.integers(1, 6), earlier=st.integers(0, 6), seed=st.integers(0, 1000))
 @settings(thorough, max_examples=40)
 def test_with_earlier_slots_in_a_cache_the_queries_are_the_last_ones(past, chunk, earlier, seed):

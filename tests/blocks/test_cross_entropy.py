@@ -10,7 +10,9 @@ from zoo.blocks.cross_entropy import linear_cross_entropy
 
 def operands(dtype, rows=37, width=12, vocab=29):
     random = torch.Generator().manual_seed(0)
-    tensors = [torch.randn(*shape, generator=random).to(dtype) for shape in ((rows, width), (vocab, width), (vocab,))]
+    tensors = [
+        torch.randn(*shape, generator=random).to(dtype) for shape in ((rows, width), (vocab, width), (vocab,))
+    ]
     return [tensor.requires_grad_() for tensor in tensors], torch.randint(0, vocab, (rows,), generator=random)
 
 

@@ -17,7 +17,9 @@ logits_of = st.integers(0, 2**31).map(
 @given(logits=logits_of, temperature=st.floats(0.05, 5))
 def test_temperature_divides_logits_and_raises_entropy(logits, temperature):
     found = Sampling(temperature=temperature).probabilities(logits)
-    torch.testing.assert_close(found, (logits.double() / temperature).softmax(-1).float(), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        found, (logits.double() / temperature).softmax(-1).float(), atol=1e-5, rtol=1e-4
+    )
     hotter = Sampling(temperature=temperature * 1.5).probabilities(logits)
     entropy = [-(p * p.clamp(min=1e-30).log()).sum(-1) for p in (found, hotter)]
     assert (entropy[1] >= entropy[0] - 1e-5).all()
@@ -57,7 +59,9 @@ def test_greedy_is_the_limit_of_low_temperature_and_picks_follow_the_distributio
     torch.testing.assert_close(shares, sampling.probabilities(logits)[0], atol=0.015, rtol=0)
 
 
-@pytest.mark.parametrize("wrong", [{"temperature": -1}, {"temperature": float("nan")}, {"top_k": 0}, {"top_p": 0}, {"top_p": 1.5}])
+@pytest.mark.parametrize(
+    "wrong", [{"temperature": -1}, {"temperature": float("nan")}, {"top_k": 0}, {"top_p": 0}, {"top_p": 1.5}]
+)
 def test_impossible_values_are_refused(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))):
         Sampling(**wrong)

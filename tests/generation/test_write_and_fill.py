@@ -19,7 +19,9 @@ POSITIONS = ["none", "sinusoidal", "learned", "rotary", "relative_bias", "alibi"
 
 
 def model_of(*more, **axes):
-    model = zoo.build("context=64", "size.positions=96", *more, size="nano", vocab=VOCAB, seed=3, **axes).eval()
+    model = zoo.build(
+        "context=64", "size.positions=96", *more, size="nano", vocab=VOCAB, seed=3, **axes
+    ).eval()
     for parameter in model.parameters():
         if parameter.dim() > 1:
             torch.nn.init.normal_(parameter, std=0.3)  # peaked enough that greedy choices are no ties
@@ -39,7 +41,9 @@ def uncached(model, prompt, steps):
     start = len(row)
     with torch.no_grad():
         for _ in range(steps):
-            row.append(model.logits(model.decode(torch.tensor([row]), memory=encoded)[:, -1]).argmax(-1).item())
+            row.append(
+                model.logits(model.decode(torch.tensor([row]), memory=encoded)[:, -1]).argmax(-1).item()
+            )
     return row[start:]
 
 
@@ -54,7 +58,9 @@ def test_cached_and_batched_text_is_the_uncached_text_of_each_prompt_alone(arch,
 @pytest.mark.parametrize("attention", ["gqa", "mqa", "qk_norm", "sliding_window", "strided", "block_sparse"])
 @pytest.mark.parametrize("arch", ["gpt", "t5"])
 def test_every_attention_variant_writes_the_same_with_a_cache(arch, attention):
-    more = {"sliding_window": ["attention.rule.size=4"], "strided": ["attention.rule.stride=3"]}.get(attention, [])
+    more = {"sliding_window": ["attention.rule.size=4"], "strided": ["attention.rule.stride=3"]}.get(
+        attention, []
+    )
     heads = ["size.heads=4"] if attention == "gqa" else []
     model = model_of(*more, *heads, arch=arch, attention=attention)
     found = write(model, prompts(1) * 2, max_new_tokens=12, stop=(), pad=PAD, bos=BOS)
@@ -72,7 +78,9 @@ def test_greedy_text_is_hugging_face_s_for_gpt2():
     ours = model_of(arch="gpt2")
     load_gpt2(ours, theirs.state_dict())
     for prompt in prompts():
-        expected = theirs.generate(torch.tensor([prompt]), max_new_tokens=20, do_sample=False, pad_token_id=PAD)
+        expected = theirs.generate(
+            torch.tensor([prompt]), max_new_tokens=20, do_sample=False, pad_token_id=PAD
+        )
         row = expected[0, len(prompt) :].tolist()
         row = row[: row.index(EOS)] if EOS in row else row
         assert write(ours, [prompt], max_new_tokens=20, stop=[EOS], pad=PAD, bos=BOS) == [row]

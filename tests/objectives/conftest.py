@@ -17,7 +17,9 @@ def make_rows(tokenizer):
 
     def make(lengths, n, starts, sentence=5):
         letters = [tokenizer.encode(chr(0x21 + number % 90))[0] for number in range(len(lengths))]
-        parts = [[letter] * (length - 1) + [tokenizer.eos] for letter, length in zip(letters, lengths, strict=True)]
+        parts = [
+            [letter] * (length - 1) + [tokenizer.eos] for letter, length in zip(letters, lengths, strict=True)
+        ]
         tokens = np.array([token for part in parts for token in part], dtype=np.uint16)
         documents = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         sentences = np.concatenate(

@@ -62,7 +62,9 @@ def test_framing_keeps_all_text_in_order(data, n):
     n=st.integers(8, 50),
     seed=st.integers(0, 2**32),
 )
-def test_a_next_half_follows_in_the_same_document_and_a_random_one_is_from_another(make_rows, lengths, n, seed):
+def test_a_next_half_follows_in_the_same_document_and_a_random_one_is_from_another(
+    make_rows, lengths, n, seed
+):
     total = sum(lengths)
     if total < n + 2:
         lengths, total = [*lengths, n + 2], total + n + 2

@@ -96,13 +96,14 @@ def _fused(
     if not isinstance(rule, Everything):
         visible = additive(rule, queries, keys, q.dtype, q.device)
         mask = visible if bias is None else bias + visible
+    # Some kernels make NaN of a row of -inf alone, and NaN gradients for everyone.  Give it a finite row, then zero
+    # what it returns.
+    blind = None if rule.total or mask is None else ~torch.isfinite(mask).any(-1, keepdim=True)
+    mask = mask if blind is None else mask.masked_fill(blind, 0.0)
     out = F.scaled_dot_product_attention(
         q, k, v, attn_mask=mask, scale=scale, dropout_p=dropout, enable_gqa=grouped
     )
-    if rule.total or mask is None:
-        return out
-    # Some kernels return NaN for a row that sees nothing.
-    return out.masked_fill(~torch.isfinite(mask).any(-1, keepdim=True), 0.0)
+    return out if blind is None else out.masked_fill(blind, 0.0)
 
 
 def _window(rule: Rule, queries: int, keys: int) -> tuple[int, bool] | None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from zoo.blocks import Stack
 from zoo.blocks.masks import EVERYTHING, NotPadding, Rule
 from zoo.blocks.positions import Learned
 from zoo.errors import UserError
@@ -94,9 +95,9 @@ def _unless_all(real: Tensor) -> Rule:
 
 def _left_padded(prompts: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Prompts end in the same slot, so that all rows write their next token at once."""
-    longest = max(len(prompt) for prompt in prompts)
-    tokens = torch.tensor([[pad] * (longest - len(p)) + list(p) for p in prompts], device=device)
-    real = torch.tensor([[False] * (longest - len(p)) + [True] * len(p) for p in prompts], device=device)
+    width = max(len(prompt) for prompt in prompts)
+    tokens = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
+    real = torch.tensor([[False] * (width - len(p)) + [True] * len(p) for p in prompts], device=device)
     return tokens, real
 
 
@@ -105,10 +106,14 @@ def _right_padded(prompts: Sequence[Sequence[int]], pad: int, device: torch.devi
     return tokens.flip(1), real.flip(1)
 
 
-def _check_length(stack: torch.nn.Module, length: int) -> None:
-    position = stack.position
-    if isinstance(position, Learned) and length > position.table.num_embeddings:
+def longest(stack: Stack) -> float:
+    """Tokens that ``stack`` has positions for: a learned table ends, everything else goes on."""
+    return stack.position.table.num_embeddings if isinstance(stack.position, Learned) else float("inf")
+
+
+def _check_length(stack: Stack, length: int) -> None:
+    if length > longest(stack):
         raise UserError(
-            f"the text would be {length} tokens long, but this model has learned {position.table.num_embeddings} "
-            f"positions; ask for fewer new tokens or give a shorter prompt"
+            f"the text would be {length} tokens long, but this model has learned {longest(stack)} positions; "
+            f"ask for fewer new tokens or give a shorter prompt"
         )

@@ -19,7 +19,10 @@ def identity(config: dict) -> str:
 
 
 def folder(config: dict, overrides: Sequence[str] = ()) -> Path:
-    """``runs/<name>/<arch>-<overridden axes>-<hash>``."""
+    """``runs/<name>/<arch>-<overridden axes>-<hash>``; a run of the same hash there keeps the name it has."""
+    parent = Path(config["runs"]) / config["name"]
+    for known in sorted(parent.glob(f"*-{identity(config)}")):
+        return known
     axes = [re.sub(r"^[+~]+", "", item) for item in overrides]
     kept = [
         axis
@@ -27,4 +30,4 @@ def folder(config: dict, overrides: Sequence[str] = ()) -> Path:
         if axis.split("=")[0].split(".")[0] not in (*_NOT_IDENTITY, "arch", "experiment")
     ]
     slug = "-".join([config["arch"]["name"], *(re.sub(r"[^A-Za-z0-9._-]+", "_", axis) for axis in kept)])
-    return Path(config["runs"]) / config["name"] / f"{slug[:80]}-{identity(config)}"
+    return parent / f"{slug[:80]}-{identity(config)}"

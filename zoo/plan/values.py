@@ -36,19 +36,23 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
             "size.d_model", "size.layers", "size.heads", "size.d_ff", "ffn.d_ff",
             "attention.mixer.heads", "attention.mixer.kv_heads", "attention.rule.size", "attention.rule.stride",
             "position.buckets", "position.longest",
+            "trainer.log_every", "trainer.validate_every", "trainer.checkpoint_every",
         ),
     ),
     (
         "a whole number above 0, or null",
         _or_null(_whole(1)),
-        ("size.vocab", "size.positions", "tokenizer.vocab_size", "attention.mixer.d_head"),
+        ("size.vocab", "size.positions", "tokenizer.vocab_size", "attention.mixer.d_head", "trainer.threads",
+         "trainer.validation_rows"),
     ),
-    ("a whole number from 0", _whole(0), ("seed", "arch.embedding.segments", "tokenizer.sentinels")),
-    ("a number above 0", _number(lambda x: x > 0), ("position.base", "optim.lr")),
+    ("a whole number from 0", _whole(0), ("seed", "samples", "arch.embedding.segments", "tokenizer.sentinels")),
+    ("a number above 0", _number(lambda x: x > 0), ("position.base", "optim.lr", "optim.eps")),
+    ("a number above 0, or null", _or_null(_number(lambda x: x > 0)), ("optim.clip",)),
+    ("a number from 0", _number(lambda x: x >= 0), ("optim.weight_decay", "optim.warmup")),
     ("a number from 1", _number(lambda x: x >= 1), ("objective.mean_span",)),
     ("a share above 0 and below 1", _number(lambda x: 0 < x < 1), ("objective.density",)),
     ("a share above 0 and at most 1", _number(lambda x: 0 < x <= 1), ("objective.rate",)),
-    ("a share from 0 to 1", _number(lambda x: 0 <= x <= 1), ("objective.mask", "objective.random")),
+    ("a share from 0 to 1", _number(lambda x: 0 <= x <= 1), ("objective.mask", "objective.random", "optim.final")),
     (
         "a share from 0 and below 1",
         _number(lambda x: 0 <= x < 1),
@@ -57,6 +61,8 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     (*_one_of("params", "flops", "none"), ("match.by",)),
     (*_one_of("pre", "post"), ("norm.placement",)),
     (*_one_of(*ACTIVATIONS), ("ffn.activation",)),
+    (*_one_of("32-true", "bf16-mixed", "bf16-true", "16-mixed"), ("trainer.precision",)),
+    (*_one_of("cpu", "gpu", "auto"), ("trainer.accelerator",)),
 ]  # fmt: skip
 
 

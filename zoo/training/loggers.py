@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,11 +54,9 @@ class WeightsAndBiases(Logger):
 
     def __init__(self, config: dict, folder: Path, warn: Warn = print) -> None:
         super().__init__()
-        import wandb
-
         self.mode = wandb_mode(config["logger"]["wandb"]["mode"])
         record = Record(folder)
-        self._id = record.read().get("wandb_id") or wandb.util.generate_id()
+        self._id = record.read().get("wandb_id") or secrets.token_hex(4)
         record.note(wandb_id=self._id)
         self.folder, self._warn, self._broken = folder, warn, False
         self._run: Any = None

@@ -128,7 +128,7 @@ def _train(
     config, trainer_config = plan.config, plan.config["trainer"]
     steps, tokens = config["steps"], config["batch_size"] * plan.row.source
     clock, display = Clock(), Display(steps)
-    samples = Samples(data.corpus, config["samples"], folder)
+    samples = Samples(data.corpus, count=config["samples"], context=config["context"], folder=folder)
 
     metrics = Metrics(
         every=trainer_config["log_every"], updates=steps, tokens=tokens, flops=plan.flops_per_token(),

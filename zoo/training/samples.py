@@ -24,11 +24,13 @@ _EVERY = 6  # every so many tokens one is a blank
 class Samples:
     """The same few held-out prompts at each validation, appended to ``samples.jsonl``."""
 
-    def __init__(self, corpus: Corpus, count: int, folder: Path) -> None:
+    def __init__(self, corpus: Corpus, *, count: int, context: int, folder: Path) -> None:
         self.tokenizer, self.path = corpus.tokenizer, folder / "samples.jsonl"
-        stream = corpus.validation if len(corpus.validation) > _SHOWN else corpus.train
-        starts = [int(start) for start in stream.documents[:-1] if start + _SHOWN <= len(stream)]
-        self.texts = [stream.tokens[start : start + _SHOWN].tolist() for start in starts[:count]]
+        # Cut around its blanks a text can become more tokens than it was: leave room in the context.
+        self.shown, self.room = min(_SHOWN, context // 2), context // 2
+        stream = corpus.validation
+        starts = [int(start) for start in stream.documents[:-1] if start + self.shown <= len(stream)]
+        self.texts = [stream.tokens[start : start + self.shown].tolist() for start in starts[:count]]
 
     def prompts(self, model: Transformer) -> list[str]:
         """As text, with <mask> or <extra_id_i> where there are blanks."""
@@ -36,7 +38,7 @@ class Samples:
             return [_with_blanks(text, self.tokenizer, None) for text in self.texts]
         if model.encoder is not None:
             return [_with_blanks(text, self.tokenizer, self.tokenizer.sentinels) for text in self.texts]
-        return [self.tokenizer.decode(text[:_PROMPT]) for text in self.texts]
+        return [self.tokenizer.decode(text[: min(_PROMPT, self.shown // 2)]) for text in self.texts]
 
     def show(self, trainer: Trainer, model: Transformer, update: int) -> None:
         """To the terminal, the file and the dashboards."""
@@ -61,7 +63,7 @@ class Samples:
                 model,
                 self.tokenizer,
                 prompts,
-                max_new_tokens=_MORE,
+                max_new_tokens=min(_MORE, self.room),
                 sampling=Sampling(temperature=0.8) if writes_on else GREEDY,
                 iterations=1,
             )
