@@ -14,6 +14,7 @@ import contextlib
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from rich.console import Console
@@ -24,6 +25,7 @@ import zoo
 from zoo.blocks.attend import _fused, _plain
 from zoo.blocks.masks import EVERYTHING, Past
 from zoo.generation.write import write
+from zoo.models import Transformer
 from zoo.objectives import Batch
 from zoo.objectives.loss import sums, update_loss
 
@@ -45,7 +47,7 @@ def in_turn(steps: dict[str, Step], rounds: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def ours(arch: str) -> nn.Module:
+def ours(arch: str) -> Transformer:
     """The published recipe at the bench's size, without dropout."""
     layers = 2 * (LAYERS // 2) if arch == "t5_original" else LAYERS
     shape = [f"size.d_model={WIDTH}", f"size.layers={layers}", f"size.heads={HEADS}", f"size.d_ff={FF}"]
@@ -54,27 +56,24 @@ def ours(arch: str) -> nn.Module:
     )
 
 
-def hugging_face(family: str) -> nn.Module:
+def hugging_face(family: str) -> Any:
     """Their model of the same shape, with their defaults but for dropout."""
     import transformers as hf
 
     if family == "gpt":
-        config = hf.GPT2Config(
+        return hf.GPT2LMHeadModel(hf.GPT2Config(
             vocab_size=VOCAB, n_positions=512, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, n_inner=FF,
             resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=1, eos_token_id=1,
-        )  # fmt: skip
-        return hf.GPT2LMHeadModel(config)
+        ))  # fmt: skip
     if family == "bert":
-        config = hf.BertConfig(
+        return hf.BertForMaskedLM(hf.BertConfig(
             vocab_size=VOCAB, hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
             intermediate_size=FF, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
-        )  # fmt: skip
-        return hf.BertForMaskedLM(config)
-    config = hf.T5Config(
+        ))  # fmt: skip
+    return hf.T5ForConditionalGeneration(hf.T5Config(
         vocab_size=VOCAB, d_model=WIDTH, d_kv=WIDTH // HEADS, d_ff=FF, num_layers=LAYERS // 2, num_heads=HEADS,
-        dropout_rate=0.0, decoder_start_token_id=0,
-    )  # fmt: skip
-    return hf.T5ForConditionalGeneration(config)
+        dropout_rate=0.0,
+    ))  # fmt: skip
 
 
 def batch_of(family: str) -> Batch:
@@ -97,7 +96,7 @@ def precision(bf16: bool) -> contextlib.AbstractContextManager:
     return torch.autocast("cpu", torch.bfloat16) if bf16 else contextlib.nullcontext()
 
 
-def our_step(model: nn.Module, batch: Batch, bf16: bool) -> Step:
+def our_step(model: Transformer, batch: Batch, bf16: bool) -> Step:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     special = torch.zeros(VOCAB, dtype=torch.bool)
 
@@ -111,7 +110,7 @@ def our_step(model: nn.Module, batch: Batch, bf16: bool) -> Step:
     return step
 
 
-def their_step(model: nn.Module, batch: Batch, bf16: bool) -> Step:
+def their_step(model: Any, batch: Batch, bf16: bool) -> Step:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     if batch.where is not None:
         labels = (

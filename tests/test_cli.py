@@ -110,8 +110,8 @@ def test_unknown_characters_are_named(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("plain words and nothing else. " * 300 + "ψ" + " the end." * 40)
     found = command(
-        "data=files", "data.path=text.txt", "data.validation=0.1", "data.test=0", "data.split_by=end", "tokenizer=characters",
-        "context=16", cwd=tmp_path,
+        "data=files", "data.path=text.txt", "data.validation=0.1", "data.test=0", "data.split_by=end",
+        "tokenizer=characters", "context=16", cwd=tmp_path,
     )  # fmt: skip
     assert found.returncode == 2
     assert "ψ" in found.stderr

@@ -17,7 +17,6 @@ from omegaconf.errors import OmegaConfBaseException
 from zoo.config import load
 from zoo.errors import Interrupted, UserError
 
-
 _raised: list[Exception] = []
 
 

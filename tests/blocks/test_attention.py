@@ -18,7 +18,7 @@ from zoo.blocks.masks import EVERYTHING, BlockSparse, NotPadding, Past, SameDocu
 
 MODULE = sys.modules["zoo.blocks.attend"]
 SCHEMES = [NoPosition, Sinusoidal, Learned, Rotary, RelativeBias, ALiBi]
-thorough = settings(max_examples=50, deadline=None, derandomize=True)
+thorough = settings(max_examples=35, deadline=None, derandomize=True)
 
 
 class AttentionAlone(nn.Module):

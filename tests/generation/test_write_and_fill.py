@@ -1,5 +1,7 @@
 """Writing: cached as uncached, batched as alone, greedy as Hugging Face's, ending at eos.  Filling: what it says."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 import transformers
@@ -8,7 +10,7 @@ import zoo
 from zoo.data.vocabularies import Bytes
 from zoo.errors import UserError
 from zoo.generation import Sampling, generate
-from zoo.generation.fill import append_one_by_one, fill_left_to_right, mask_predict
+from zoo.generation.fill import Blanks, append_one_by_one, fill_left_to_right, mask_predict
 from zoo.generation.text import fill_sentinels
 from zoo.generation.write import write
 from zoo.interop import load_gpt2, load_t5
@@ -145,17 +147,15 @@ class Watched:
     def logits(self, states):
         return states
 
-    class embedding:  # noqa: N801
-        class tokens:  # noqa: N801
-            weight = torch.zeros(1)
+    embedding = SimpleNamespace(tokens=SimpleNamespace(weight=torch.zeros(1)))
 
 
-NOTHING = torch.zeros(VOCAB, dtype=torch.bool)
+BLANKS = Blanks(MASK, PAD, torch.zeros(VOCAB, dtype=torch.bool))
 
 
 def test_mask_predict_hides_the_least_certain_again_in_equal_shares():
     model, tokens = Watched(), torch.tensor([[50, MASK, MASK, 51, MASK, MASK, 52]])
-    filled = mask_predict(model, tokens, mask=MASK, pad=PAD, banned=NOTHING, iterations=4)
+    filled = mask_predict(model, tokens, BLANKS, iterations=4)
     assert filled.tolist() == [[50, 11, 12, 51, 14, 15, 52]]
     assert [(seen == MASK).sum().item() for seen in model.seen] == [4, 3, 2, 1]
     assert [(seen == MASK)[0].nonzero().squeeze(1).tolist()[-1] for seen in model.seen] == [5, 5, 5, 5]
@@ -163,16 +163,14 @@ def test_mask_predict_hides_the_least_certain_again_in_equal_shares():
 
 def test_left_to_right_fills_one_mask_at_a_time_from_the_left():
     model, tokens = Watched(), torch.tensor([[MASK, 50, MASK, MASK], [51, MASK, 52, 53]])
-    filled = fill_left_to_right(model, tokens, mask=MASK, pad=PAD, banned=NOTHING)
+    filled = fill_left_to_right(model, tokens, BLANKS)
     assert filled.tolist() == [[10, 50, 12, 13], [51, 11, 52, 53]]
     assert [seen.tolist()[0].count(MASK) for seen in model.seen] == [3, 2, 1]
 
 
 def test_one_by_one_shows_the_model_a_single_mask_at_the_end():
     model = Watched()
-    rows = append_one_by_one(
-        model, [[50, 51], [52]], max_new_tokens=3, cls=CLS, sep=SEP, mask=MASK, pad=PAD, banned=NOTHING
-    )
+    rows = append_one_by_one(model, [[50, 51], [52]], BLANKS, max_new_tokens=3, cls=CLS, sep=SEP)
     assert rows == [[13, 14, 15], [12, 13, 14]]
     assert all((seen == MASK).sum(1).tolist() == [1] * len(seen) for seen in model.seen)
     assert model.seen[0].tolist() == [[CLS, 50, 51, MASK, SEP], [CLS, 52, MASK, SEP, PAD]]
@@ -183,7 +181,7 @@ def test_banned_tokens_are_never_filled_in():
     banned = torch.rand(VOCAB, generator=torch.Generator().manual_seed(0)) < 0.5
     tokens = torch.full((3, 10), MASK)
     for fill in (mask_predict, fill_left_to_right):
-        filled = fill(model, tokens, mask=MASK, pad=PAD, banned=banned, sampling=Sampling(3.0))
+        filled = fill(model, tokens, Blanks(MASK, PAD, banned), sampling=Sampling(3.0))
         assert not banned[filled].any()
 
 

@@ -81,6 +81,13 @@ def test_any_chunks_and_left_padding_give_the_same_as_one_piece(make, arch, cuts
     torch.testing.assert_close(stepped, whole, atol=1e-9, rtol=1e-9)
 
 
+@pytest.mark.parametrize("cuts", [[], [1, 100], [70, 5], [64, 64, 64]], ids=str)
+def test_a_cache_has_room_for_long_rows(make, cuts):
+    model, row = make("gpt"), tokens(0, 200)
+    with torch.no_grad():
+        torch.testing.assert_close(in_chunks(model, row, cuts), model(row), atol=1e-9, rtol=1e-9)
+
+
 def test_the_memory_is_projected_once_for_all_steps(make):
     model = make("t5")
     memory = model.encode(tokens(0))

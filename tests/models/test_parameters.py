@@ -59,7 +59,7 @@ def test_the_tied_matrix_gets_the_sum_of_both_uses_gradients(make, arch):
     def gradient(of_embedding, of_head):
         states = model(tokens(0), tokens(1)) if model.encoder and model.decoder else model(tokens(0))
         states = states if of_embedding else states.detach()
-        logits = model.head(states, table if of_head else table.detach())
+        logits = F.linear(*model.head(states, table if of_head else table.detach()))
         return torch.autograd.grad(F.cross_entropy(logits.flatten(0, 1), labels), table)[0]
 
     both, embedding, head = gradient(True, True), gradient(True, False), gradient(False, True)

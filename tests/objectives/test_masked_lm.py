@@ -98,7 +98,7 @@ def test_labels_are_balanced_where_documents_allow(make_rows):
 def test_halves_are_cut_where_sentences_start_and_the_second_half_tells_nothing_by_how_it_begins(make_rows):
     rng = np.random.default_rng(1)
     rows = make_rows([200] * 30, 40, np.arange(10, 10 + 16 * 200, 200))
-    text, cut, labels = pair(rows, rng)
+    _, cut, labels = pair(rows, rng)
     assert np.isin(rows.starts + cut, rows.inner).all()
     assert set(labels) == {NEXT, RANDOM}
 

@@ -1,4 +1,4 @@
-"""One batch of 8 = two of 4 accumulated = two ranks of 4, in gradient, weights and logged value, with ragged lengths."""
+"""One batch of 8 = two of 4 accumulated = two ranks of 4, in gradient, weights and logged value, lengths ragged."""
 
 import csv
 

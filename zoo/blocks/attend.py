@@ -96,10 +96,12 @@ def _fused(
     if not isinstance(rule, Everything):
         visible = additive(rule, queries, keys, q.dtype, q.device)
         mask = visible if bias is None else bias + visible
-    # Some kernels make NaN of a row of -inf alone, and NaN gradients for everyone.  Give it a finite row, then zero
-    # what it returns.
-    blind = None if rule.total or mask is None else ~torch.isfinite(mask).any(-1, keepdim=True)
-    mask = mask if blind is None else mask.masked_fill(blind, 0.0)
+    blind = None
+    if mask is not None and not rule.total:
+        # Some kernels make NaN of a row of -inf alone, and NaN gradients for everyone.  Give it a finite row, then
+        # zero what it returns.
+        blind = ~torch.isfinite(mask).any(-1, keepdim=True)
+        mask = mask.masked_fill(blind, 0.0)
     out = F.scaled_dot_product_attention(
         q, k, v, attn_mask=mask, scale=scale, dropout_p=dropout, enable_gqa=grouped
     )
@@ -137,9 +139,7 @@ def _blocked_window(q: Tensor, k: Tensor, v: Tensor, window: tuple[int, bool], s
     visible = ((key_slots - slots).abs() < size) & (key_slots >= 0) & (key_slots < length)
     if causal:
         visible &= key_slots <= slots
-    visible |= (
-        slots >= length
-    )  # padded queries see something, so that no softmax is empty; they are cut off below
+    # No softmax is empty: a padded query, cut off below, is less than a window behind the last key.
     scores = (q * scale) @ k.transpose(-2, -1)
     weights = F.softmax(scores.masked_fill(~visible, -torch.inf), dim=-1)
     return (weights @ v).reshape(batch, heads, padded, width)[:, :, :length]

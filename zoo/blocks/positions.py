@@ -123,6 +123,8 @@ class ALiBi(NoPosition):
     """A fixed linear penalty on distance, one slope per head (Press et al. 2022); symmetric where both ways are
     seen."""
 
+    slopes: Tensor
+
     def __init__(self, *, heads: int, **_: object) -> None:
         super().__init__()
         self.register_buffer("slopes", torch.tensor(alibi_slopes(heads)), persistent=False)

@@ -27,7 +27,7 @@ class Stack(nn.Module):
         input_norm: normalises embedding plus positions (BERT).
         final_norm: normalises what leaves the last block (every pre-norm stack).
         shared: use one block ``layers`` times (ALBERT, Lan et al. 2020).
-        dropout: of the input, and of the output when there is a final norm (T5).
+        dropout, output_dropout: of what enters and (T5) of what leaves the stack.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class Stack(nn.Module):
         final_norm: nn.Module | None = None,
         shared: bool = False,
         dropout: float = 0.0,
+        output_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.sees = sees
@@ -49,7 +50,7 @@ class Stack(nn.Module):
         self.blocks = nn.ModuleList(block() for _ in range(1 if shared else layers))
         self.input_norm = input_norm or nn.Identity()
         self.final_norm = final_norm or nn.Identity()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout, self.output_dropout = nn.Dropout(dropout), nn.Dropout(output_dropout)
 
     def forward(
         self,
@@ -87,4 +88,4 @@ class Stack(nn.Module):
         for layer in range(self.layers):
             block = self.blocks[layer % len(self.blocks)]
             x = block(x, around, cache[layer] if cache is not None else None)
-        return self.final_norm(x)
+        return self.output_dropout(self.final_norm(x))

@@ -8,7 +8,7 @@ import torch
 
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
-from zoo.generation.fill import append_one_by_one, fill_left_to_right, mask_predict
+from zoo.generation.fill import Blanks, append_one_by_one, fill_left_to_right, mask_predict
 from zoo.generation.sampling import GREEDY, Sampling
 from zoo.generation.write import write
 from zoo.models import Transformer
@@ -137,26 +137,21 @@ def _fill(
     generator: torch.Generator,
 ) -> list[str]:
     device = model.embedding.tokens.weight.device
-    banned = torch.from_numpy(tokenizer.is_special).to(device)
-    common = {"mask": tokenizer.mask, "pad": tokenizer.pad, "banned": banned}
-    chosen = {"sampling": sampling, "generator": generator}
+    blanks = Blanks(tokenizer.mask, tokenizer.pad, torch.from_numpy(tokenizer.is_special).to(device))
     if method == "one_by_one":
         new = append_one_by_one(
-            model,
-            prompts,
-            max_new_tokens=max_new_tokens,
-            cls=tokenizer.cls,
-            sep=tokenizer.sep,
-            **common,
-            **chosen,
-        )
+            model, prompts, blanks, max_new_tokens=max_new_tokens, cls=tokenizer.cls, sep=tokenizer.sep,
+            sampling=sampling, generator=generator,
+        )  # fmt: skip
         return [tokenizer.decode([*prompt, *row]) for prompt, row in zip(prompts, new, strict=True)]
-    blanks = [p if tokenizer.mask in p else [*p, *[tokenizer.mask] * max_new_tokens] for p in prompts]
-    longest = max(len(prompt) for prompt in blanks)
-    rows = [[tokenizer.cls, *p, tokenizer.sep, *[tokenizer.pad] * (longest - len(p))] for p in blanks]
+    texts = [p if tokenizer.mask in p else [*p, *[tokenizer.mask] * max_new_tokens] for p in prompts]
+    longest = max(len(text) for text in texts)
+    rows = [[tokenizer.cls, *t, tokenizer.sep, *[tokenizer.pad] * (longest - len(t))] for t in texts]
     tokens = torch.tensor(rows, device=device)
     if method == "left_to_right":
-        filled = fill_left_to_right(model, tokens, **common, **chosen)
+        filled = fill_left_to_right(model, tokens, blanks, sampling=sampling, generator=generator)
     else:
-        filled = mask_predict(model, tokens, iterations=iterations, **common, **chosen)
+        filled = mask_predict(
+            model, tokens, blanks, iterations=iterations, sampling=sampling, generator=generator
+        )
     return [tokenizer.decode(row) for row in filled.tolist()]

@@ -45,9 +45,10 @@ def write(
     assert model.decoder is not None
     device = model.embedding.tokens.weight.device
     cache = Cache(model.decoder.layers)
+    memory: Tensor | None = None
+    memory_rule: Rule = EVERYTHING
     if model.encoder is None:
         tokens, real = _left_padded(prompts, pad, device)
-        memory, memory_rule = None, EVERYTHING
     else:
         encoded, encoded_real = _right_padded(prompts, pad, device)
         _check_length(model.encoder, encoded.shape[1])

@@ -74,4 +74,5 @@ def _stack(plan: Plan, spec: dict[str, Any] | None) -> Stack | None:
         input_norm=norm() if arch["input_norm"] else None,
         final_norm=norm() if config["norm"]["placement"] == "pre" else None,
         dropout=arch["dropout"],
+        output_dropout=arch["output_dropout"],
     )

@@ -120,4 +120,5 @@ class Transformer(nn.Module):
 
     def loss(self, states: Tensor, labels: Tensor) -> Tensor:
         """Cross-entropy of states (N, D) and labels (N,), summed, in nats; the logits are never held at once."""
-        return linear_cross_entropy(*self.head(states, self.embedding.tokens.weight), labels)
+        features, matrix, bias = self.head(states, self.embedding.tokens.weight)
+        return linear_cross_entropy(features, matrix, bias, labels)

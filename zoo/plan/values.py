@@ -76,7 +76,8 @@ def check_values(config: dict) -> None:
         for key in keys:
             for value in _at(config, key):
                 if not allowed(value):
-                    raise UserError(f"{key}={'null' if value is None else value} must be {must_be}")
+                    said = "null" if value is None else " ".join(str(value).split())
+                    raise UserError(f"{key}={said} must be {must_be}")
     replaced = sum(value for key in ("mask", "random") for value in _at(config, f"objective.{key}"))
     if replaced > 1:
         raise UserError(

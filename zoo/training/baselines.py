@@ -7,7 +7,6 @@ two-sided trigram, which guesses a hidden token from its two neighbours where th
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -72,6 +71,7 @@ def _masked_views(batch: Batch, special: np.ndarray) -> tuple[np.ndarray, np.nda
 def _span_views(batch: Batch, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each cut token's neighbours: to the left what T5's decoder has just read, or the encoder's text before the
     span; to the right the encoder's text after the span, for its last token."""
+    assert batch.targets is not None
     special, sentinels = corpus.tokenizer.is_special, set(corpus.tokenizer.sentinels)
     lefts, rights, answers = [], [], []
     for inputs, targets in zip(
@@ -94,6 +94,6 @@ def _span_views(batch: Batch, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, n
             rights.append(side[1] if last else _UNSEEN)
             answers.append(token)
     left, right = np.array(lefts, dtype=np.int64), np.array(rights, dtype=np.int64)
-    for side in (left, right):
-        side[(side >= 0) & special[side]] = _UNSEEN
+    for neighbours in (left, right):
+        neighbours[(neighbours >= 0) & special[neighbours]] = _UNSEEN
     return left, right, np.array(answers, dtype=np.int64)

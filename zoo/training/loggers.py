@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
 from lightning.pytorch.utilities.rank_zero import rank_zero_only
@@ -32,10 +32,16 @@ def make_loggers(config: dict, folder: Path, warn: Warn = print) -> list[Logger]
     return found
 
 
-def wandb_mode(asked: str | None) -> str:
+Mode = Literal["online", "offline", "disabled"]
+
+
+def wandb_mode(asked: Mode | None) -> Mode:
     """What was asked for, else WANDB_MODE, else online where there is an API key and offline where there is none."""
-    if asked or os.environ.get("WANDB_MODE"):
-        return asked or os.environ["WANDB_MODE"]
+    wanted = asked or os.environ.get("WANDB_MODE")
+    if wanted == "online":
+        return "online"
+    if wanted:
+        return "disabled" if wanted == "disabled" else "offline"
     if os.environ.get("WANDB_API_KEY"):
         return "online"
     netrc = Path(os.environ.get("NETRC", Path.home() / ".netrc"))
@@ -81,7 +87,8 @@ class WeightsAndBiases(Logger):
         """W&B's run: offline where the server cannot be reached, None where W&B itself fails."""
         import wandb
 
-        for mode in dict.fromkeys((self.mode, "offline")):
+        modes: tuple[Mode, ...] = (self.mode,) if self.mode == "offline" else (self.mode, "offline")
+        for mode in modes:
             if self._run is not None or self._broken:
                 break
             try:

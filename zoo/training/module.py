@@ -32,6 +32,7 @@ class Pretraining(LightningModule):
         self, model: Transformer, *, is_special: np.ndarray, optim: dict, updates: int, micro_batches: int = 1
     ) -> None:
         super().__init__()
+        self.is_special: Tensor
         self.model = model
         self.optim, self.updates, self.micro_batches = optim, updates, micro_batches
         self.register_buffer("is_special", torch.from_numpy(is_special.copy()), persistent=False)

@@ -10,14 +10,15 @@ from torch.optim import AdamW
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict]:
-    """Matrices are decayed; norms, biases and position tables are not.  A tied matrix is one parameter, in one group."""
+    """Matrices are decayed; norms, biases and position tables are not.  A tied matrix is in one group, once."""
     tables = {
         id(parameter)
         for name, module in model.named_modules()
         if name.rpartition(".")[2] == "table"
         for parameter in module.parameters()
     }
-    decayed, plain = [], []
+    decayed: list[nn.Parameter] = []
+    plain: list[nn.Parameter] = []
     for parameter in model.parameters():
         (decayed if parameter.dim() >= 2 and id(parameter) not in tables else plain).append(parameter)
     return [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
