@@ -6,8 +6,8 @@ Shapes: B rows, T inputs per row, U decoder inputs per row (encoder-decoder), M 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -37,8 +37,7 @@ class Rows:
         return self.tokens.shape[1] - 1
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Inputs and labels.
 
     inputs: (B, T), read by the first stack;  targets: (B, U), read by the decoder of an encoder-decoder;
@@ -80,8 +79,7 @@ class Batch:
             name: None if (value := getattr(self, name)) is None else value[low:high]
             for name in ("inputs", "targets", "documents", "segments", "next_sentence")
         }
-        return replace(
-            self,
+        return self._replace(
             **by_row,
             labels=labels,
             where=where,
@@ -99,5 +97,4 @@ class Batch:
         return self._mapped(torch.Tensor, lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def _mapped(self, kind: type, function: Callable[[Any], Any]) -> Batch:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(self, **{k: function(value) for k, value in values.items() if isinstance(value, kind)})
+        return self._replace(**{k: function(v) for k, v in self._asdict().items() if isinstance(v, kind)})

@@ -112,6 +112,7 @@ class Metrics(AfterUpdate):
             "train/lr": trainer.optimizers[0].param_groups[0]["lr"],
             "tokens_seen": update * self.tokens,
         }
+        metrics |= {"train/gradient_norm": float(module.gradient_norm)}
         metrics |= {**self.totals, "speed/tokens_per_s": speed}
         if self.flops and self.peak:
             metrics["speed/flops_utilisation"] = speed * self.flops / self.peak

@@ -51,6 +51,7 @@ class Corpora(LightningDataModule):
             updates=config["steps"],
             seed=config["seed"],
             micro_batches=config["trainer"]["micro_batches"],
+            same_batch=config["same_batch"],
             rank=trainer.global_rank if trainer else 0,
             ranks=trainer.world_size if trainer else 1,
         )

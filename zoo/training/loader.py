@@ -50,6 +50,7 @@ class TrainingBatches:
         seed: of the rows' order and the noise.
         micro_batches: pieces per update and rank.
         rank, ranks: this process among how many.
+        same_batch: read the first update's rows and noise again and again.
     """
 
     def __init__(
@@ -62,9 +63,10 @@ class TrainingBatches:
         micro_batches: int = 1,
         rank: int = 0,
         ranks: int = 1,
+        same_batch: bool = False,
     ) -> None:
         self.reader, self.batch_size, self.updates, self.seed = reader, batch_size, updates, seed
-        self.micro_batches, self.rank, self.ranks = micro_batches, rank, ranks
+        self.micro_batches, self.rank, self.ranks, self.same_batch = micro_batches, rank, ranks, same_batch
         self.first = 0  # the micro-batch an iteration starts with; moved by a resume
         last_start = len(reader.stream) - 1
         whole = last_start // reader.context
@@ -79,7 +81,7 @@ class TrainingBatches:
     def __iter__(self) -> Iterator[Batch]:
         first, self.first = self.first, 0
         for update in range(first // self.micro_batches, self.updates):
-            whole = self.update(update)
+            whole = self.update(0 if self.same_batch else update)
             skip = first % self.micro_batches if update == first // self.micro_batches else 0
             for piece in range(skip, self.micro_batches):
                 parts = self.micro_batches * self.ranks

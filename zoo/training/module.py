@@ -54,8 +54,14 @@ class Pretraining(LightningModule):
             f"lower optim.lr (now {self.optim['lr']:g}) or the precision's risk (trainer.precision=32-true)"
         )
 
+    def configure_gradient_clipping(self, *_: Any, **__: Any) -> None:
+        """To ``optim.clip`` by the norm of all gradients.  Lightning's own clipping refuses fused optimisers."""
+        clip = self.optim["clip"] or float("inf")
+        self.gradient_norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), clip)
+
     def configure_optimizers(self) -> Any:
-        optimizer = adamw(self.model, self.optim)
+        # A fused step undoes float16's loss scaling itself, after clipping; there it must stay apart.
+        optimizer = adamw(self.model, self.optim, fused=self.trainer.precision != "16-mixed")
         steps = {"scheduler": schedule(optimizer, self.optim, self.updates), "interval": "step"}
         return {"optimizer": optimizer, "lr_scheduler": steps}
 

@@ -24,14 +24,14 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict]:
     return [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
 
 
-def adamw(model: nn.Module, optim: dict) -> AdamW:
+def adamw(model: nn.Module, optim: dict, *, fused: bool = True) -> AdamW:
     """The optimiser that ``conf/optim`` describes (Loshchilov & Hutter 2019)."""
     return AdamW(
         parameter_groups(model, optim["weight_decay"]),
         lr=optim["lr"],
         betas=tuple(optim["betas"]),
         eps=optim["eps"],
-        fused=True,
+        fused=fused,
     )
 
 

@@ -147,7 +147,6 @@ def _train(
         max_steps=steps,
         max_epochs=-1,
         accumulate_grad_batches=trainer_config["micro_batches"],
-        gradient_clip_val=config["optim"]["clip"],
         callbacks=[metrics, validation, saver, OrderlyStop(saver)],
         logger=loggers,
         plugins=[checkpoints.SafeCheckpointIO()],
@@ -165,6 +164,8 @@ def _train(
         trainer.fit(module, datamodule=data, ckpt_path=resumed, weights_only=True)
     finally:
         display.close()
+    if trainer_config["profiler"]:
+        console.print(trainer.profiler.summary())  # type: ignore[attr-defined]
 
 
 def _conclude(

@@ -1,0 +1,150 @@
+"""What a run leaves on disk, and what it counts."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from zoo.config import load
+from zoo.objectives import Batch
+from zoo.training.baselines import _masked_views, _span_views
+from zoo.training.loggers import WeightsAndBiases, wandb_mode
+from zoo.training.records import MetricsCsv, Record, read_config
+from zoo.training.run import run
+
+
+@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+def test_a_run_folder_is_complete_and_its_counts_are_true(arch, small, tmp_path):
+    config = load(*small, f"arch={arch}", "samples=2", "logger=tensorboard", "logger.wandb=null")
+    folder = tmp_path / "run"
+    run(config, folder)
+    record = Record(folder).read()
+    assert record["status"] == "done"
+    assert record["error"] is None
+    assert record["versions"]["torch"] == torch.__version__
+    budget = record["budget"]
+    assert budget["tokens_seen"] == 12 * 8 * 32
+    expected = {"gpt": 12 * 8 * 32, "t5": 12 * 8 * (5 + 2 + 1), "bert": None}[arch]
+    if expected is None:
+        assert 0.1 < budget["tokens_in_loss"] / budget["tokens_seen"] < 0.2
+    else:
+        assert budget["tokens_in_loss"] == expected
+    weights = torch.load(folder / "checkpoints" / "best.ckpt", weights_only=True)["state_dict"]
+    assert budget["parameters"] == sum(
+        tensor.numel() for name, tensor in weights.items() if name.startswith("model.")
+    )
+    with (folder / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["step"]) for row in rows if row["train/loss"]] == list(range(1, 13))
+    assert [int(row["step"]) for row in rows if row["val/loss"]] == [6, 12]
+    assert all(
+        float(row["val/perplexity"]) == pytest.approx(np.exp(float(row["val/loss"])))
+        for row in rows
+        if row["val/loss"]
+    )
+    assert {
+        "train/lr",
+        "speed/tokens_per_s",
+        "speed/flops_utilisation",
+        "val/accuracy",
+        "tokens_seen",
+    } <= set(rows[0])
+    results = json.loads((folder / "results.json").read_text())
+    assert {"loss", "accuracy"} <= {row["metric"] for row in results}
+    samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+    assert len(samples) == 4
+    assert [*(folder / "tensorboard").glob("events*")]
+    assert read_config(folder)["arch"]["name"] == arch
+
+
+def test_metrics_csv_keeps_what_it_has_and_takes_new_columns(tmp_path):
+    table = MetricsCsv(tmp_path / "metrics.csv")
+    table.log_metrics({"a": 1.0}, step=1)
+    table.log_metrics({"a": 2.0, "b": 5.0}, step=2)
+    table.log_metrics({"b": 6.0}, step=3)
+    again = MetricsCsv(tmp_path / "metrics.csv")
+    again.cut_after(2)
+    again.log_metrics({"a": 9.0}, step=4)
+    assert (tmp_path / "metrics.csv").read_text().split() == ["step,a,b", "1,1.0,", "2,2.0,5.0", "4,9.0,"]
+    assert again.last() == {"step": "4", "a": "9.0", "b": "5.0"}
+
+
+def test_a_half_written_last_line_is_forgotten(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("step,a,b\n1,1.0,2.0\n2,3.")
+    table = MetricsCsv(path)
+    table.cut_after(5)
+    table.log_metrics({"a": 4.0, "b": 4.0}, step=2)
+    with path.open() as file:
+        assert [row["step"] for row in csv.DictReader(file)] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "environment", "mode"),
+    [
+        (None, {}, "offline"),
+        (None, {"WANDB_API_KEY": "x"}, "online"),
+        (None, {"WANDB_API_KEY": "x", "WANDB_MODE": "offline"}, "offline"),
+        (None, {"WANDB_MODE": "disabled"}, "disabled"),
+        ("online", {"WANDB_MODE": "offline"}, "online"),
+        ("offline", {"WANDB_API_KEY": "x"}, "offline"),
+    ],
+)
+def test_wandb_is_online_only_for_who_is_logged_in(asked, environment, mode, monkeypatch, tmp_path):
+    for name in ("WANDB_API_KEY", "WANDB_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("NETRC", str(tmp_path / "none"))
+    assert wandb_mode(asked) == mode
+
+
+def test_wandb_that_cannot_start_or_breaks_never_stops_a_run(small, tmp_path, monkeypatch):
+    import wandb
+
+    config = load(*small[:-1], "samples=0", "logger=default")
+    warned = []
+
+    def down(**settings):
+        raise wandb.errors.CommError("the server is down")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(wandb, "init", down)
+        logger = WeightsAndBiases(config, tmp_path, warned.append)
+        logger.log_metrics({"a": 1.0}, step=1)
+        logger.finish(0)
+        outcome = run(config, tmp_path / "run")
+    assert outcome.status == "done"
+    assert any("does not start" in sentence and "the run goes on" in sentence for sentence in warned)
+
+
+def test_the_trigram_is_shown_what_bert_is_shown():
+    special = np.arange(100) < 10
+    batch = Batch(
+        inputs=np.array([[1, 50, 3, 52, 3, 3, 53, 2]]),
+        labels=np.array([61, 62, 63]),
+        where=np.array([2, 4, 5]),
+    ).tensors()
+    left, right, answers = _masked_views(batch, special)
+    assert left.tolist() == [50, 52, -1]
+    assert right.tolist() == [52, -1, 53]
+    assert answers.tolist() == [61, 62, 63]
+
+
+def test_the_trigram_is_shown_what_t5_s_decoder_has_read_and_what_follows_the_span():
+    from types import SimpleNamespace
+
+    tokenizer = SimpleNamespace(is_special=np.arange(100) < 10, sentinels=(5, 6))
+    corpus = SimpleNamespace(tokenizer=tokenizer)
+    # text: 50 [60 61] 51 [62] | inputs: 50 <5> 51 <6> eos | targets: <5> 60 61 <6> 62 eos
+    batch = Batch(
+        inputs=np.array([[50, 5, 51, 6, 2]]),
+        targets=np.array([[1, 5, 60, 61, 6, 62]]),
+        labels=np.array([5, 60, 61, 6, 62, 2]),
+    ).tensors()
+    left, right, answers = _span_views(batch, corpus)
+    assert answers.tolist() == [60, 61, 62]
+    assert left.tolist() == [50, 60, 51]
+    assert right.tolist() == [-1, 51, -1]
