@@ -11,6 +11,7 @@ from zoo.data.vocabularies import Bytes
 from zoo.errors import UserError
 from zoo.generation import Sampling, generate
 from zoo.generation.fill import Blanks, append_one_by_one, fill_left_to_right, mask_predict
+from zoo.generation.layout import laid_out_for_writing
 from zoo.generation.text import fill_sentinels
 from zoo.generation.write import write
 from zoo.interop import load_gpt2, load_t5
@@ -122,6 +123,16 @@ def test_sampling_repeats_with_its_seed_and_differs_without():
         for seed in (1, 1, 2)
     ]  # fmt: skip
     assert texts[0] == texts[1] != texts[2]
+
+
+@pytest.mark.parametrize("arch", ["gpt", "t5"])
+def test_writing_leaves_every_weight_where_it_was_even_when_it_fails(arch):
+    model = model_of(arch=arch)
+    before = [(parameter.data_ptr(), parameter.stride()) for parameter in model.parameters()]
+    write(model, prompts(), max_new_tokens=3, stop=(), pad=PAD, bos=BOS)
+    with pytest.raises(RuntimeError), laid_out_for_writing(model):
+        raise RuntimeError("in the middle of it")
+    assert [(parameter.data_ptr(), parameter.stride()) for parameter in model.parameters()] == before
 
 
 def test_learned_positions_end_with_a_sentence_not_an_index_error():

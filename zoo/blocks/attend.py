@@ -67,10 +67,9 @@ def _plain(q: Tensor, k: Tensor, v: Tensor, rule: Rule, bias: Tensor | None, sca
     mask = (
         None if isinstance(rule, Everything) else additive(rule, q.shape[-2], k.shape[-2], q.dtype, q.device)
     )
-    if bias is not None:
-        scores = scores + bias
-    if mask is not None:
-        scores = scores + mask
+    addends = [addend for addend in (bias, mask) if addend is not None]
+    if addends:
+        scores += sum(addends[1:], addends[0])  # added up first: one pass over the scores
     if rule.total or mask is None:
         return F.softmax(scores, dim=-1) @ v
     # A row of -inf alone has no softmax.  Give it a finite one, then zero what it returns.

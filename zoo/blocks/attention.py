@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.blocks.attend import attend
@@ -82,24 +84,36 @@ class Attention(nn.Module):
             bias: added to the scores, (B or 1, H, T, S).
             cache: the keys and values of earlier calls; this call's are added to it.
         """
-        q = self._split(self.query(x), self.heads)
+        remembered = cache.recall() if cache is not None and memory is not None else None
+        q, k, v = self._project(x, memory, remembered)
         if self.query_norm is not None:
             q = self.query_norm(q)
+        if remembered is None:
+            k = k if self.key_norm is None else self.key_norm(k)
         if rotation is not None:
-            q = rotate(q, rotation)
-        remembered = cache.recall() if cache is not None and memory is not None else None
-        k, v = remembered or self._keys_values(x if memory is None else memory, rotation)
+            q, k = rotate(q, rotation), rotate(k, rotation)
         if cache is not None and remembered is None:
             k, v = cache.extend(k, v)
         dropout = self.dropout if self.training else 0.0
         mixed = attend(q, k, v, rule, bias, scale=self.scale, dropout=dropout)
         return self.output(mixed.transpose(1, 2).flatten(2))
 
-    def _keys_values(self, source: Tensor, rotation: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor]:
-        k, v = self._split(self.key_value(source), 2 * self.kv_heads).chunk(2, dim=1)
-        if self.key_norm is not None:
-            k = self.key_norm(k)
-        return (k if rotation is None else rotate(k, rotation)), v
+    def _project(
+        self, x: Tensor, memory: Tensor | None, remembered: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (B, H, T, K) of ``x``, keys and values (B, G, S, K) of ``memory``, or of ``x`` itself."""
+        groups = [self.heads, self.kv_heads, self.kv_heads]
+        if memory is None and x.shape[1] > 1:
+            # With more than a row or two, one product costs less than two even with its matrices to be joined.
+            weight = torch.cat((self.query.weight, self.key_value.weight))
+            bias = None if self.query.bias is None else torch.cat((self.query.bias, self.key_value.bias))
+            q, k, v = self._split(F.linear(x, weight, bias), sum(groups)).split(groups, dim=1)
+            return q, k, v
+        q = self._split(self.query(x), self.heads)
+        k, v = remembered or self._split(
+            self.key_value(x if memory is None else memory), sum(groups[1:])
+        ).chunk(2, dim=1)
+        return q, k, v
 
     def _split(self, x: Tensor, heads: int) -> Tensor:
         """(B, T, heads · K) -> (B, heads, T, K)."""

@@ -15,6 +15,7 @@ from zoo.blocks.masks import EVERYTHING, NotPadding, Rule
 from zoo.blocks.positions import Learned
 from zoo.errors import UserError
 from zoo.generation.cache import Cache
+from zoo.generation.layout import laid_out_for_writing
 from zoo.generation.sampling import GREEDY, Sampling
 from zoo.models import Transformer
 
@@ -65,22 +66,23 @@ def write(
     finished = torch.zeros(len(prompts), dtype=torch.bool, device=device)
     written: list[Tensor] = []
     slots = tokens.shape[1]
-    for _ in range(max_new_tokens):
-        states = model.decode(
-            tokens,
-            memory=memory,
-            memory_rule=memory_rule,
-            rule=rule,
-            positions=positions[:, :slots],
-            cache=cache,
-        )
-        tokens = sampling.pick(model.logits(states[:, -1]), generator)[:, None]
-        written.append(tokens[:, 0])
-        slots += 1
-        if len(stop):
-            finished |= torch.isin(tokens[:, 0], ends)
-            if finished.all():
-                break
+    with laid_out_for_writing(model) as logits:
+        for _ in range(max_new_tokens):
+            states = model.decode(
+                tokens,
+                memory=memory,
+                memory_rule=memory_rule,
+                rule=rule,
+                positions=positions[:, :slots],
+                cache=cache,
+            )
+            tokens = sampling.pick(logits(states[:, -1]), generator)[:, None]
+            written.append(tokens[:, 0])
+            slots += 1
+            if len(stop):
+                finished |= torch.isin(tokens[:, 0], ends)
+                if finished.all():
+                    break
     rows = torch.stack(written, dim=1).tolist() if written else [[] for _ in prompts]
     return [_until(row, set(stop)) for row in rows]
 
