@@ -73,7 +73,8 @@ def test_every_attention_variant_writes_the_same_with_a_cache(arch, attention):
 def test_greedy_text_is_hugging_face_s_for_gpt2():
     theirs = transformers.GPT2LMHeadModel(
         transformers.GPT2Config(
-            vocab_size=VOCAB, n_positions=96, n_embd=64, n_layer=2, n_head=2, n_inner=256, bos_token_id=BOS, eos_token_id=EOS
+            vocab_size=VOCAB, n_positions=96, n_embd=64, n_layer=2, n_head=2, n_inner=256,
+            bos_token_id=BOS, eos_token_id=EOS,
         )
     ).eval()  # fmt: skip
     for parameter in theirs.parameters():

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ def tokenizer():
 
 @pytest.fixture(scope="session")
 def make_rows(tokenizer):
-    """Rows of a stream of ``lengths`` documents, each of one letter of its own, with sentences of ``sentence`` tokens."""
+    """Rows of a stream of documents of ``lengths``, each of one letter of its own, in sentences of ``sentence`` tokens."""
 
     def make(lengths, n, starts, sentence=5):
         letters = [tokenizer.encode(chr(0x21 + number % 90))[0] for number in range(len(lengths))]
@@ -22,9 +24,7 @@ def make_rows(tokenizer):
         ]
         tokens = np.array([token for part in parts for token in part], dtype=np.uint16)
         documents = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        sentences = np.concatenate(
-            [np.arange(a, b, sentence) for a, b in zip(documents, documents[1:], strict=False)]
-        )
+        sentences = np.concatenate([np.arange(a, b, sentence) for a, b in pairwise(documents)])
         stream = Stream(tokens, documents, sentences)
         starts = np.asarray(starts)
         inner = sentences[~np.isin(sentences, documents)]

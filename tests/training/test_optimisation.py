@@ -1,6 +1,7 @@
 """Who is decayed, and the learning rate's course."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -28,9 +29,9 @@ def test_matrices_are_decayed_once_norms_biases_and_position_tables_never(arch):
 def test_it_rises_to_the_peak_then_falls_to_its_last_share(updates, warmup, final):
     share = [learning_rate_share(i, updates=updates, warmup=warmup, final=final) for i in range(updates + 1)]
     ramp = int(warmup * updates)
-    assert all(b > a for a, b in zip(share[:ramp], share[1:ramp], strict=False))
+    assert all(b > a for a, b in pairwise(share[:ramp]))
     assert share[ramp] == pytest.approx(1)
-    assert all(b <= a + 1e-12 for a, b in zip(share[ramp:], share[ramp + 1 :], strict=False))
+    assert all(b <= a + 1e-12 for a, b in pairwise(share[ramp:]))
     assert share[updates] == pytest.approx(final)
     assert min(share) >= 0
 

@@ -11,8 +11,9 @@ TRIO = ["gpt", "bert", "t5"]
 
 @pytest.mark.parametrize("arch", TRIO)
 def test_one_batch_can_be_learned_by_heart(arch, small, tmp_path):
-    """debug=overfit: the loss of the batch falls to a fraction; a broken gradient or label would stop it far above."""
-    config = load(*[item for item in small if not item.startswith("steps")], "debug=overfit", f"arch={arch}", "steps=150",
+    """debug=overfit: the batch's loss falls to almost nothing; a broken gradient or label would stop it far above."""
+    config = load(*[item for item in small if not item.startswith("steps")], "debug=overfit",
+                  f"arch={arch}", "steps=150",
                   "trainer.log_every=150", "trainer.validate_every=150")  # fmt: skip
     run(config, tmp_path / "run")
     last = (tmp_path / "run" / "metrics.csv").read_text().splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hydra.utils import instantiate
@@ -12,7 +13,7 @@ from zoo.objectives import Batch
 from zoo.training.loader import Reader, TrainingBatches, evaluation_batches
 
 
-def corpus_of(config: dict, progress: Any = None) -> Corpus:
+def corpus_of(config: dict, progress: Callable[[str], Any] | None = None) -> Corpus:
     """The source of ``config`` under its tokenizer, from the cache or made now."""
     return prepare(instantiate(config["data"]), instantiate(config["tokenizer"]), progress=progress)
 
@@ -20,20 +21,20 @@ def corpus_of(config: dict, progress: Any = None) -> Corpus:
 class Corpora(LightningDataModule):
     """Training batches from where the run stands, and the validation batches."""
 
-    def __init__(self, config: dict) -> None:
+    def __init__(self, config: dict, progress: Callable[[str], Any] | None = None) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.progress = config, progress
         self._corpus: Corpus | None = None
 
     @property
     def corpus(self) -> Corpus:
         if self._corpus is None:
-            self._corpus = corpus_of(self.config)
+            self._corpus = corpus_of(self.config, self.progress)
         return self._corpus
 
     def __getstate__(self) -> dict[str, Any]:
         # A spawned rank maps the cache itself instead of being sent a copy.
-        return {**self.__dict__, "_corpus": None}
+        return {**self.__dict__, "_corpus": None, "progress": None}
 
     def reader(self, split: str) -> Reader:
         return Reader(

@@ -59,10 +59,11 @@ def run(config: dict, folder: Path) -> Outcome:
 
 def _run(config: dict, folder: Path, record: Record) -> Outcome:
     begun = time.perf_counter()
-    data = Corpora(config)
+    data = Corpora(
+        config, progress=lambda line: console.print(f"[dim]preparing the data, once: {line}[/dim]")
+    )
     _set_threads(config)
-    with console.status("preparing the data") if console.is_terminal else contextlib.nullcontext():
-        corpus = data.corpus
+    corpus = data.corpus
     plan = make_plan(config, vocab=corpus.tokenizer.vocab_size)
     data.reader("train"), data.reader("validation")  # refuse a text that is too short before a folder is made
     resumed = None if config["fresh"] else checkpoints.newest_readable(folder / "checkpoints", console.print)
