@@ -15,7 +15,7 @@ def tokenizer():
 
 @pytest.fixture(scope="session")
 def make_rows(tokenizer):
-    """Rows of a stream of documents of ``lengths``, each of one letter of its own, in sentences of ``sentence`` tokens."""
+    """Rows of a stream of documents of ``lengths``, each of one letter, in sentences of ``sentence`` tokens."""
 
     def make(lengths, n, starts, sentence=5):
         letters = [tokenizer.encode(chr(0x21 + number % 90))[0] for number in range(len(lengths))]
