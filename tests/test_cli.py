@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,30 @@ def test_a_job_that_breaks_is_marked_failed_with_its_error(small, tmp_path):
     assert all(
         "the loss became NaN or infinite at update" in error and "lower optim.lr" in error for error in failed
     )
+
+
+def test_sigterm_ends_the_whole_sweep_and_says_so(small, tmp_path):
+    asked = ["-m", "arch=gpt,bert", *small, "steps=4000", "trainer.checkpoint_every=2000", "name=stopped"]
+    with subprocess.Popen(
+        [sys.executable, str(ROOT / "train.py"), *asked],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        watchdog = threading.Timer(100, process.kill)
+        watchdog.start()
+        for line in process.stdout:
+            if line.startswith("update"):
+                process.send_signal(signal.SIGTERM)
+                break
+        printed = process.stdout.read()
+        watchdog.cancel()
+    assert process.returncode == 143, printed
+    assert "interrupted" in printed
+    assert "Traceback" not in printed
+    (run,) = (tmp_path / "runs" / "stopped").glob("*-*")
+    assert json.loads((run / "run.json").read_text())["status"] == "interrupted"
 
 
 def test_experiment_smoke_runs_every_architecture(tmp_path):

@@ -36,9 +36,11 @@ def _sweep_job(config: DictConfig, overrides: list[str]) -> None:
     name, begun = " ".join(overrides), time.perf_counter()
     try:
         status, remark = train(plain(config), overrides)
-    except (Interrupted, KeyboardInterrupt):
+    except Interrupted as error:
+        # Who stops a job stops the sweep: Hydra would go on to the next after any ordinary exception.
         _jobs.append((name, "interrupted", "", time.perf_counter() - begun))
-        raise
+        print(f"{error}; the same command goes on where it stopped", file=sys.stderr)
+        raise SystemExit(128 + error.signum) from error
     except Exception as error:
         status, remark = "failed", door.sentence(error)
         print(f"error in {name}: {remark}", file=sys.stderr)

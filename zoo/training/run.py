@@ -73,9 +73,12 @@ def _run(config: dict, folder: Path, record: Record) -> Outcome:
         loggers = make_loggers(config, folder, console.print)
         table = loggers[0]
         assert isinstance(table, MetricsCsv)
-        table.cut_after(checkpoints.read(resumed)["global_step"] if resumed else 0)
+        samples = Samples(corpus, count=config["samples"], context=config["context"], folder=folder)
+        reached = checkpoints.read(resumed)["global_step"] if resumed else 0
+        table.cut_after(reached)
+        samples.cut_after(reached)
         _describe(plan, module, corpus, folder, resumed)
-        _train(plan, module, data, folder, resumed, loggers)
+        _train(plan, module, data, folder, resumed, loggers, samples)
         results = _conclude(plan, data, folder, record, table.last(), time.perf_counter() - begun)
     except BaseException as error:
         stopped = isinstance(error, Interrupted | KeyboardInterrupt | SystemExit)
@@ -124,12 +127,17 @@ def _prepare(plan: Plan, corpus: Corpus, folder: Path, record: Record) -> Pretra
 
 
 def _train(
-    plan: Plan, module: Pretraining, data: Corpora, folder: Path, resumed: Path | None, loggers: list[Logger]
+    plan: Plan,
+    module: Pretraining,
+    data: Corpora,
+    folder: Path,
+    resumed: Path | None,
+    loggers: list[Logger],
+    samples: Samples,
 ) -> None:
     config, trainer_config = plan.config, plan.config["trainer"]
     steps, tokens = config["steps"], config["batch_size"] * plan.row.source
     clock, display = Clock(), Display(steps)
-    samples = Samples(data.corpus, count=config["samples"], context=config["context"], folder=folder)
 
     metrics = Metrics(
         every=trainer_config["log_every"], updates=steps, tokens=tokens, flops=plan.flops_per_token(),

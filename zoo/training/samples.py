@@ -15,6 +15,7 @@ from zoo.data.tokenizer import Tokenizer
 from zoo.generation import GREEDY, Sampling, generate
 from zoo.models import Transformer
 from zoo.training.loggers import WeightsAndBiases
+from zoo.training.records import write_text
 from zoo.training.terminal import console
 
 _PROMPT, _MORE, _SHOWN = 8, 40, 32  # tokens: of a prompt, written after it, of a text with blanks
@@ -31,6 +32,13 @@ class Samples:
         stream = corpus.validation
         starts = [int(start) for start in stream.documents[:-1] if start + self.shown <= len(stream)]
         self.texts = [stream.tokens[start : start + self.shown].tolist() for start in starts[:count]]
+
+    def cut_after(self, update: int) -> None:
+        """Forget samples past ``update``: a resumed run takes them again."""
+        if self.path.exists():
+            lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = [line for line in lines if line.endswith("\n") and json.loads(line)["update"] <= update]
+            write_text(self.path, "".join(kept))
 
     def prompts(self, model: Transformer) -> list[str]:
         """As text, with <mask> or <extra_id_i> where there are blanks."""
