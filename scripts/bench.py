@@ -133,9 +133,9 @@ def their_step(model: Any, batch: Batch, bf16: bool) -> Step:
     return step
 
 
-def matmul_floor(model: nn.Module, batch: Batch, bf16: bool) -> Step:
+def matmul_floor(model: Transformer, batch: Batch, bf16: bool) -> Step:
     """Forward and backward products of the model's linear layers alone, at the same shapes."""
-    shapes = []
+    shapes: list[tuple[int, Any]] = []
     hooks = [
         module.register_forward_hook(
             lambda m, x, y: shapes.append((x[0].reshape(-1, m.in_features).shape[0], m))
@@ -147,6 +147,18 @@ def matmul_floor(model: nn.Module, batch: Batch, bf16: bool) -> Step:
         model(batch.inputs, batch.targets)
     for hook in hooks:
         hook.remove()
+    # Self-attention joins its three projections into one product, which calls no module.
+    stacks = [
+        (model.encoder, batch.inputs),
+        (model.decoder, batch.targets if batch.targets is not None else batch.inputs),
+    ]
+    for stack, tokens in stacks:
+        own = (
+            [module for name, module in stack.named_modules() if name.endswith(".attention")] if stack else []
+        )
+        shapes += [
+            (tokens.numel(), part) for attention in own for part in (attention.query, attention.key_value)
+        ]
     dtype = torch.bfloat16 if bf16 else torch.float32
     triples = [
         (

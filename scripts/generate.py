@@ -5,6 +5,7 @@ from omegaconf import DictConfig
 
 from zoo import door
 from zoo.config import folder
+from zoo.errors import UserError
 
 
 @hydra.main(config_path=str(folder()), config_name="generate", version_base="1.3")
@@ -14,6 +15,8 @@ def command(config: DictConfig) -> None:
     import zoo
     from zoo.generation import Sampling, generate
 
+    if not isinstance(config.samples, int) or config.samples < 1:
+        raise UserError(f"samples={config.samples} must be a whole number above 0")
     run, sampling = config.run, Sampling(config.temperature, config.top_k, config.top_p)
     trained = zoo.load(run, checkpoint=config.checkpoint)
     texts = generate(

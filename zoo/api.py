@@ -23,7 +23,7 @@ class Trained:
 def build(
     *overrides: str, vocab: int | None = None, seed: int | None = 0, device: str = "cpu", **axes: Any
 ) -> Transformer:
-    """A new model: ``build(arch="gpt", size="tiny")``, ``build("ffn.d_ff=100", arch="bert", position="alibi")``.
+    """A new model: ``build(arch="gpt", size="tiny")``, ``build("size.layers=3", arch="bert", position="alibi")``.
 
     Args:
         overrides, axes: as on the command line of train.py.

@@ -39,7 +39,7 @@ def _sweep_job(config: DictConfig, overrides: list[str]) -> None:
     except Interrupted as error:
         # Who stops a job stops the sweep: Hydra would go on to the next after any ordinary exception.
         _jobs.append((name, "interrupted", "", time.perf_counter() - begun))
-        print(f"{error}; the same command goes on where it stopped", file=sys.stderr)
+        print(error, file=sys.stderr)
         raise SystemExit(128 + error.signum) from error
     except Exception as error:
         status, remark = "failed", door.sentence(error)

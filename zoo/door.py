@@ -51,15 +51,13 @@ def enter(command: Callable[[], None], config: str = "config", texts: Sequence[s
         if _raised:
             raise _raised[0]
     except InstantiationException as error:
-        # What a constructor raised is the error; that Hydra called it is not.
-        cause = error.__cause__
-        if traceback_wanted or not isinstance(cause, UserError):
+        if traceback_wanted or not isinstance(error.__cause__, UserError):
             raise
-        _leave(f"error: {cause}", 2)
+        _leave(f"error: {sentence(error, config)}", 2)
     except KeyboardInterrupt:
         _leave("interrupted", 130)
     except Interrupted as error:
-        _leave(f"{error}; the same command goes on where it stopped", 128 + error.signum)
+        _leave(str(error), 128 + error.signum)
     except (UserError, HydraException, OmegaConfBaseException) as error:
         if traceback_wanted:
             raise
@@ -84,6 +82,8 @@ def _leave(message: str, status: int) -> NoReturn:
 
 def sentence(error: Exception, config: str = "config") -> str:
     """What to tell the person: ours as it is, Hydra's and OmegaConf's said again with what to change."""
+    if isinstance(error, InstantiationException) and isinstance(error.__cause__, Exception):
+        error = error.__cause__  # what a constructor raised is the error; that Hydra called it is not
     if not isinstance(error, HydraException | OmegaConfBaseException):
         return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

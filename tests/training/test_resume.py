@@ -49,20 +49,21 @@ def interrupt_after(monkeypatch, updates):
 
 
 @pytest.mark.parametrize("arch", TRIO)
-@pytest.mark.parametrize("more", [[], ["trainer.micro_batches=2", "arch.dropout=0.1"]])
+@pytest.mark.parametrize("more", [[], ["trainer.micro_batches=2", "arch.dropout=0.1", "trainer.log_every=4"]])
 def test_interrupted_anywhere_it_reaches_the_same_losses(arch, more, small, tmp_path, monkeypatch):
     config = load(*small, f"arch={arch}", *more)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     run(config, whole)
     with monkeypatch.context() as patch:
-        interrupt_after(patch, 8)  # mid-epoch, between two checkpoints of the plan
+        interrupt_after(patch, 7)  # mid-epoch, between two log lines and two checkpoints of the plan
         with pytest.raises(Interrupted):
             run(config, broken)
     assert json.loads((broken / "run.json").read_text())["status"] == "interrupted"
-    assert max(step for step, _ in losses(broken)) == 8
+    assert checkpoints.read(broken / "checkpoints" / "last.ckpt")["global_step"] == 7
     run(config, broken)
     assert losses(broken) == losses(whole)
     record = json.loads((broken / "run.json").read_text())
+    assert record["budget"] == json.loads((whole / "run.json").read_text())["budget"]
     assert record["status"] == "done"
     assert record["sessions"] == 2
     last = [
@@ -139,6 +140,53 @@ def test_a_finished_run_is_left_alone_and_fresh_does_it_again(small, tmp_path):
     again = run({**config, "fresh": True}, tmp_path / "run")
     assert again.status == "done"
     assert again.results["loss"] == first.results["loss"]
+
+
+def test_a_fresh_run_never_goes_on_from_the_weights_it_replaces(small, tmp_path, monkeypatch):
+    config = load(*small, "arch=gpt", "trainer.checkpoint_every=12")
+    run(config, tmp_path / "run")
+    whole = losses(tmp_path / "run")
+    from zoo.training.module import Pretraining
+
+    def die(self, *_):
+        raise MemoryError("before the first checkpoint")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "training_step", die)
+        with pytest.raises(MemoryError):
+            run({**config, "fresh": True}, tmp_path / "run")
+    assert "MemoryError" in (tmp_path / "run" / "error.txt").read_text()
+    assert run(config, tmp_path / "run").status == "done"
+    assert losses(tmp_path / "run") == whole
+
+
+def test_a_run_is_not_taken_up_on_other_data(small, tmp_path, text_file):
+    config = load(*small, "arch=gpt")
+    run(config, tmp_path / "run")
+    other = tmp_path / "other.txt"
+    other.write_text(text_file.read_text() + "\n\nOne more document of a few words.")
+    moved = {**config, "data": {**config["data"], "path": str(other)}}
+    with pytest.raises(UserError, match=r"other data than there is now; use fresh=true"):
+        run(moved, tmp_path / "run")
+
+
+def test_broken_gradients_stop_the_run_before_they_reach_the_weights(small, tmp_path, monkeypatch):
+    from zoo.training.module import Pretraining
+
+    plain = Pretraining.training_step
+
+    def step(self, batch, batch_idx):
+        loss = plain(self, batch, batch_idx)
+        return loss if self.trainer.global_step < 7 else loss + (loss - loss.detach()) * float("inf")
+
+    config = load(*small, "arch=gpt")
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "training_step", step)
+        with pytest.raises(UserError, match="became NaN or infinite at update 7"):
+            run(config, tmp_path / "run")
+    saved = checkpoints.read(tmp_path / "run" / "checkpoints" / "last.ckpt")
+    assert saved["global_step"] == 6
+    assert all(torch.isfinite(tensor).all() for tensor in saved["state_dict"].values())
 
 
 def test_a_checkpoint_with_more_than_tensors_is_refused(tmp_path):

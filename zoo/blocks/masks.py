@@ -170,4 +170,5 @@ def additive(rule: Rule, queries: int, keys: int, dtype: torch.dtype, device: to
     """0 where visible and -inf elsewhere, (T, S) or (B, 1, T, S); built once where the batch does not matter."""
     if is_static(rule):
         return _static_additive(rule, queries, keys, dtype, device)
-    return _to_additive(rule.dense(queries, keys, device), dtype).unsqueeze(1)
+    mask = _to_additive(rule.dense(queries, keys, device), dtype)
+    return mask if mask.dim() == 2 else mask.unsqueeze(1)

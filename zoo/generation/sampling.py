@@ -29,6 +29,10 @@ class Sampling:
     top_p: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("temperature", "top_k", "top_p"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | None) or isinstance(value, bool):
+                raise UserError(f"{name}={value} must be a number")
         if not self.temperature >= 0:
             raise UserError(f"temperature={self.temperature} must be 0 (greedy) or above")
         if self.top_k is not None and self.top_k < 1:

@@ -10,7 +10,7 @@ from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 from zoo.generation.fill import Blanks, append_one_by_one, fill_left_to_right, mask_predict
 from zoo.generation.sampling import GREEDY, Sampling
-from zoo.generation.write import write
+from zoo.generation.write import check_length, write
 from zoo.models import Transformer
 
 FILLING = ("mask_predict", "left_to_right", "one_by_one")
@@ -44,8 +44,9 @@ def generate(
             else "this model has one way: leave method out"
         )
         raise UserError(f"method={method} cannot be used here: {offers}")
-    if max_new_tokens < 1:
-        raise UserError(f"max_new_tokens={max_new_tokens} must be at least 1")
+    for name, value in (("max_new_tokens", max_new_tokens), ("iterations", iterations)):
+        if not isinstance(value, int) or value < 1:
+            raise UserError(f"{name}={value} must be a whole number above 0")
     was_training = model.training
     model.eval()
     generator = torch.Generator(device=model.embedding.tokens.weight.device).manual_seed(seed)
@@ -85,22 +86,49 @@ def _answer(
     sampling: Sampling,
     generator: torch.Generator,
 ) -> list[str]:
+    """Prompts with sentinels are filled, the others continued, each kind in one batch."""
     sentinels = set(tokenizer.sentinels)
-    if any(sentinels & set(prompt) for prompt in prompts):
-        new = write(
-            model, [[*prompt, tokenizer.eos] for prompt in prompts], max_new_tokens=max_new_tokens,
-            stop=[tokenizer.eos], pad=tokenizer.pad, bos=tokenizer.bos, sampling=sampling, generator=generator,
-        )  # fmt: skip
-        pairs = zip(prompts, new, strict=True)
-        return [tokenizer.decode(fill_sentinels(prompt, row, sentinels)) for prompt, row in pairs]
-    # Span by span: the encoder reads all text so far and a sentinel, the decoder writes what it stands for.
-    hole = tokenizer.sentinels[0]
+    made: dict[int, list[int]] = {}
+    for way, holed in ((_fill_holes, True), (_span_by_span, False)):
+        mine = [index for index, prompt in enumerate(prompts) if bool(sentinels & set(prompt)) == holed]
+        if mine:
+            texts = way(model, tokenizer, [prompts[i] for i in mine], max_new_tokens, sampling, generator)
+            made.update(zip(mine, texts, strict=True))
+    return [tokenizer.decode(made[index]) for index in range(len(prompts))]
+
+
+def _fill_holes(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    prompts: list[list[int]],
+    max_new_tokens: int,
+    sampling: Sampling,
+    generator: torch.Generator,
+) -> list[list[int]]:
+    new = write(
+        model, [[*prompt, tokenizer.eos] for prompt in prompts], max_new_tokens=max_new_tokens,
+        stop=[tokenizer.eos], pad=tokenizer.pad, bos=tokenizer.bos, sampling=sampling, generator=generator,
+    )  # fmt: skip
+    sentinels = set(tokenizer.sentinels)
+    return [fill_sentinels(prompt, row, sentinels) for prompt, row in zip(prompts, new, strict=True)]
+
+
+def _span_by_span(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    prompts: list[list[int]],
+    max_new_tokens: int,
+    sampling: Sampling,
+    generator: torch.Generator,
+) -> list[list[int]]:
+    """The encoder reads all text so far and a sentinel, the decoder writes what it stands for, and so on."""
+    hole, *others = tokenizer.sentinels
     texts, ended = [list(prompt) for prompt in prompts], [False] * len(prompts)
     left = max_new_tokens
     while left > 0 and not all(ended):
         new = write(
             model, [[*text, hole, tokenizer.eos] for text in texts], max_new_tokens=min(left, 16),
-            stop=[tokenizer.eos, *tokenizer.sentinels[1:]], pad=tokenizer.pad, bos=tokenizer.bos, begin=[hole],
+            stop=[tokenizer.eos, *others], pad=tokenizer.pad, bos=tokenizer.bos, begin=[hole],
             sampling=sampling, generator=generator,
         )  # fmt: skip
         for index, span in enumerate(new):
@@ -108,7 +136,7 @@ def _answer(
                 texts[index] += span
                 ended[index] = not span
         left -= max(1, max(len(span) for span in new))
-    return [tokenizer.decode(text) for text in texts]
+    return texts
 
 
 def fill_sentinels(prompt: Sequence[int], written: Sequence[int], sentinels: set[int]) -> list[int]:
@@ -138,7 +166,13 @@ def _fill(
 ) -> list[str]:
     device = model.embedding.tokens.weight.device
     blanks = Blanks(tokenizer.mask, tokenizer.pad, torch.from_numpy(tokenizer.is_special).to(device))
+    assert model.encoder is not None
     if method == "one_by_one":
+        if any(tokenizer.mask in prompt for prompt in prompts):
+            raise UserError(
+                "method=one_by_one writes at the end; use another method to fill the prompt's <mask>"
+            )
+        check_length(model.encoder, max(len(prompt) for prompt in prompts) + max_new_tokens + 2)
         new = append_one_by_one(
             model, prompts, blanks, max_new_tokens=max_new_tokens, cls=tokenizer.cls, sep=tokenizer.sep,
             sampling=sampling, generator=generator,
@@ -147,6 +181,7 @@ def _fill(
     texts = [p if tokenizer.mask in p else [*p, *[tokenizer.mask] * max_new_tokens] for p in prompts]
     longest = max(len(text) for text in texts)
     rows = [[tokenizer.cls, *t, tokenizer.sep, *[tokenizer.pad] * (longest - len(t))] for t in texts]
+    check_length(model.encoder, longest + 2)
     tokens = torch.tensor(rows, device=device)
     if method == "left_to_right":
         filled = fill_left_to_right(model, tokens, blanks, sampling=sampling, generator=generator)

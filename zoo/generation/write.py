@@ -52,12 +52,12 @@ def write(
         tokens, real = _left_padded(prompts, pad, device)
     else:
         encoded, encoded_real = _right_padded(prompts, pad, device)
-        _check_length(model.encoder, encoded.shape[1])
+        check_length(model.encoder, encoded.shape[1])
         memory_rule = _unless_all(encoded_real)
         memory = model.encode(encoded, rule=memory_rule)
         tokens = torch.tensor([[bos, *begin]] * len(prompts), device=device)
         real = torch.ones_like(tokens, dtype=torch.bool)
-    _check_length(model.decoder, tokens.shape[1] + max_new_tokens)
+    check_length(model.decoder, tokens.shape[1] + max_new_tokens)
     # One flag per slot that will ever be: what is written is real.
     flags = torch.cat([real, real.new_ones(len(prompts), max_new_tokens)], dim=1)
     rule = _unless_all(flags)
@@ -114,7 +114,8 @@ def longest(stack: Stack) -> float:
     return stack.position.table.num_embeddings if isinstance(stack.position, Learned) else float("inf")
 
 
-def _check_length(stack: Stack, length: int) -> None:
+def check_length(stack: Stack, length: int) -> None:
+    """Raises UserError where ``length`` tokens are more than ``stack`` has positions for."""
     if length > longest(stack):
         raise UserError(
             f"the text would be {length} tokens long, but this model has learned {longest(stack)} positions; "

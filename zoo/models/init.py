@@ -59,8 +59,11 @@ def xavier(model: nn.Module, *, std: float | None = None) -> None:
 
     ``std`` of the tables, where it is given.
     """
-    for module in model.modules():
-        if isinstance(module, nn.Linear):
+    for module in reversed(list(model.modules())):  # children first
+        if isinstance(module, Attention):
+            for half in module.key_value.weight.chunk(2):  # keys and values are a matrix each
+                nn.init.xavier_uniform_(half)
+        elif isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=std or module.embedding_dim**-0.5)

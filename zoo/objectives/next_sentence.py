@@ -36,7 +36,8 @@ def pair(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, 
     labels = np.full(count, NEXT)
     labels[order[: max((count + int(rng.integers(2))) // 2, int((~inside).sum()))]] = RANDOM
     for row in np.flatnonzero(labels == RANDOM):
-        other = _elsewhere(rows, rows.starts[row] + cut[row] - 1, n - cut[row], rng)
+        first = rows.starts[row]
+        other = _elsewhere(rows, first, first + cut[row] - 1, n - cut[row], rng)
         text[row, cut[row] :] = stream.tokens[other]
     return text, cut, labels
 
@@ -54,17 +55,18 @@ def _cuts(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
     return cut - rows.starts, inside
 
 
-def _elsewhere(rows: Rows, here: int, length: int, rng: np.random.Generator) -> np.ndarray:
-    """Slots (length,) that begin in another document than the one at ``here``; at a sentence start inside a
-    document where there is one, as for true pairs, so that how a half begins gives nothing away."""
+def _elsewhere(rows: Rows, first: int, last: int, length: int, rng: np.random.Generator) -> np.ndarray:
+    """Slots (length,) in other documents than those from ``first`` to ``last``; beginning at a sentence start inside
+    a document where there is one, as for true pairs, so that how a half begins gives nothing away."""
     stream = rows.stream
-    document = stream.document_of(np.array(here))
-    own = stream.documents[document], stream.documents[document + 1]
+    mine = stream.document_of(np.array([first, last]))
+    own = stream.documents[mine[0]], stream.documents[mine[1] + 1]
     for places in (rows.inner, stream.documents[:-1]):
         usable = np.searchsorted(places, len(stream) - length, side="right")
-        before, after = np.searchsorted(places, own[0]), np.searchsorted(places, own[1])
-        after = min(after, usable)
-        before = min(before, usable)
+        before = np.searchsorted(places, own[0] - length, side="right")
+        after = np.searchsorted(places, own[1])
+        after = np.minimum(after, usable)
+        before = np.minimum(before, usable)
         choices = before + usable - after
         if choices > 0:
             choice = int(rng.integers(choices))

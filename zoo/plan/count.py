@@ -123,7 +123,7 @@ class Counted:
             table -= self.position() * len(self.stacks)  # the stacks count their own
         return table + self.heads() + sum(self.stack(bool(spec.get("memory"))) for _, spec in self.stacks)
 
-    def _attention_flops(self, queries: int, keys: int, *, memory: bool = False) -> int:
+    def _attention_flops(self, queries: int, keys: int) -> int:
         mixer = self.config["attention"]["mixer"]
         wide, narrow = mixer["heads"] * self.d_head, 2 * mixer["kv_heads"] * self.d_head
         projections = 2 * self.d_model * (queries * 2 * wide + keys * narrow)
@@ -134,7 +134,7 @@ class Counted:
         matrices = 3 if ffn["gated"] else 2
         block = self._attention_flops(queries, queries) + 2 * matrices * queries * self.d_model * ffn["d_ff"]
         if memory:
-            block += self._attention_flops(queries, memory, memory=True)
+            block += self._attention_flops(queries, memory)
         return self.layers * block
 
     def forward_flops(self, row: Lengths) -> float:

@@ -36,19 +36,15 @@ def _check_batch(config: dict) -> None:
     if config["context"] < 8:
         raise UserError(f"context={config['context']} is too short to learn from; use at least 8")
     trainer, batch = config["trainer"], config["batch_size"]
-    ranks = _ranks(trainer["devices"])
+    ranks = trainer["devices"]
+    if ranks > 1 and trainer["strategy"] != "ddp_spawn":
+        raise UserError(f"trainer.devices={ranks} needs processes that are spawned; use trainer=ddp")
     parts = trainer["micro_batches"] * ranks
     if batch % parts:
         raise UserError(
             f"batch_size={batch} does not divide into trainer.micro_batches={trainer['micro_batches']} on "
             f"{ranks} device(s); make it a multiple of {parts}"
         )
-
-
-def _ranks(devices: int | str | list) -> int:
-    if isinstance(devices, list):
-        return len(devices)
-    return devices if isinstance(devices, int) and devices > 0 else 1
 
 
 def _check_stacks(config: dict) -> None:

@@ -70,5 +70,10 @@ def make_plan(config: dict, vocab: int | None = None) -> Plan:
     positions = config["size"]["positions"] or max(row.inputs, row.targets)
     counted = Counted(config, vocab, positions)
     width = solve_width(counted, config["match"]["by"], row.source)
+    if config["ffn"]["d_ff"] not in (config["size"]["d_ff"], width):
+        raise UserError(
+            f"ffn.d_ff={config['ffn']['d_ff']} was asked for, but match={config['match']['by']} makes it {width}; "
+            f"leave it out or use match=none"
+        )
     config = {**config, "ffn": {**config["ffn"], "d_ff": width}}
     return Plan(config, vocab, row, positions)

@@ -22,8 +22,8 @@ def _or_null(allowed: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or allowed(value)
 
 
-def _one_of(*names: str) -> tuple[str, Callable[[Any], bool]]:
-    return " or ".join(names), lambda value: value in names
+def _one_of(*names: str | None) -> tuple[str, Callable[[Any], bool]]:
+    return " or ".join(name or "null" for name in names), lambda value: value in names
 
 
 # What it must be, in words and as a test, and the keys it holds for.  A key that a configuration lacks is not checked.
@@ -36,7 +36,7 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
             "size.d_model", "size.layers", "size.heads", "size.d_ff", "ffn.d_ff",
             "attention.mixer.heads", "attention.mixer.kv_heads", "attention.rule.size", "attention.rule.stride",
             "position.buckets", "position.longest",
-            "trainer.log_every", "trainer.validate_every", "trainer.checkpoint_every",
+            "trainer.devices", "trainer.log_every", "trainer.validate_every", "trainer.checkpoint_every",
         ),
     ),
     (
@@ -45,7 +45,8 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
         ("size.vocab", "size.positions", "tokenizer.vocab_size", "attention.mixer.d_head", "trainer.threads",
          "trainer.validation_rows"),
     ),
-    ("a whole number from 0", _whole(0), ("seed", "samples", "arch.embedding.segments", "tokenizer.sentinels")),
+    ("a whole number from 0 and below 2^32", lambda value: _whole(0)(value) and value < 2**32, ("seed",)),
+    ("a whole number from 0", _whole(0), ("samples", "arch.embedding.segments", "tokenizer.sentinels")),
     ("a number above 0", _number(lambda x: x > 0), ("position.base", "optim.lr", "optim.eps")),
     ("a number above 0, or null", _or_null(_number(lambda x: x > 0)), ("optim.clip",)),
     ("a number from 0", _number(lambda x: x >= 0), ("optim.weight_decay", "optim.warmup")),
@@ -56,13 +57,27 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     (
         "a share from 0 and below 1",
         _number(lambda x: 0 <= x < 1),
-        ("arch.dropout", "ffn.dropout", "attention.mixer.dropout"),
+        ("arch.dropout", "arch.output_dropout", "ffn.dropout", "attention.mixer.dropout"),
     ),
     (*_one_of("params", "flops", "none"), ("match.by",)),
     (*_one_of("pre", "post"), ("norm.placement",)),
     (*_one_of(*ACTIVATIONS), ("ffn.activation",)),
     (*_one_of("32-true", "bf16-mixed", "bf16-true", "16-mixed"), ("trainer.precision",)),
     (*_one_of("cpu", "gpu", "auto"), ("trainer.accelerator",)),
+    (*_one_of("auto", "ddp_spawn"), ("trainer.strategy",)),
+    (*_one_of(None, "simple", "advanced", "pytorch"), ("trainer.profiler",)),
+    (
+        "true or false",
+        lambda value: isinstance(value, bool),
+        ("trainer.compile", "same_batch", "fresh", "arch.bias", "objective.next_sentence", "objective.documents"),
+    ),
+    (
+        "two shares from 0 and below 1, like [0.9, 0.98]",
+        lambda value: isinstance(value, list) and len(value) == 2 and all(map(_number(lambda x: 0 <= x < 1), value)),
+        ("optim.betas",),
+    ),
+    ("a number, or null", _or_null(_number(lambda x: True)), ("attention.mixer.scale",)),
+    ("a name", lambda value: isinstance(value, str) and value != "", ("name", "runs")),
 ]  # fmt: skip
 
 

@@ -28,10 +28,13 @@ class Clock:
 
     def lap(self) -> float:
         """Seconds since the last lap, pauses left out."""
-        now = time.perf_counter()
-        seconds = now - self._since - self._paused
-        self._since, self._paused = now, 0.0
+        seconds = self.read()
+        self._since, self._paused = time.perf_counter(), 0.0
         return seconds
+
+    def read(self) -> float:
+        """Seconds since the last lap so far."""
+        return time.perf_counter() - self._since - self._paused
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -62,7 +65,7 @@ class AfterUpdate(Callback):
 
 
 def log(trainer: Trainer, metrics: dict[str, float], update: int) -> None:
-    """To every logger; one that fails does not stop the run."""
+    """To every logger."""
     for logger in trainer.loggers:
         logger.log_metrics(metrics, step=update)
 
@@ -90,15 +93,18 @@ class Metrics(AfterUpdate):
         self.every, self.updates, self.tokens, self.flops, self.peak = every, updates, tokens, flops, peak
         self.clock, self.show = clock, show
         self.totals = {"tokens_in_loss": 0, "training_seconds": 0.0}
+        self._last, self._before = (
+            0,
+            0.0,
+        )  # the last logged update, and seconds since it in an earlier session
 
     def begin(self, trainer: Trainer, module: Pretraining) -> None:
         self.clock.lap()
-        self._last = trainer.global_step
 
     def after_update(self, trainer: Trainer, module: Pretraining, update: int) -> None:
         if update % self.every and update != self.updates:
             return
-        seconds = self.clock.lap()
+        seconds, self._before = self.clock.lap() + self._before, 0.0
         pooled = module.meter.compute()
         self.totals["training_seconds"] += seconds
         self.totals["tokens_in_loss"] += pooled.pop("count")
@@ -120,14 +126,14 @@ class Metrics(AfterUpdate):
         self.show(update, metrics)
 
     def state_dict(self) -> dict[str, Any]:
-        return dict(self.totals)
+        return {"totals": self.totals, "last": self._last, "before": self.clock.read() + self._before}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.totals = dict(state)
+        self.totals, self._last, self._before = dict(state["totals"]), state["last"], state["before"]
 
 
 class Validation(AfterUpdate):
-    """Held-out loss at the start, every ``every`` updates and at the end; keeps the best weights; shows samples."""
+    """Held-out loss every ``every`` updates and at the end; keeps the best weights; shows samples."""
 
     def __init__(
         self,
@@ -159,6 +165,7 @@ class Validation(AfterUpdate):
             best = found["loss"] < min(self.history.values(), default=float("inf"))
             self.history[update] = found["loss"]
             if trainer.is_global_zero:
+                module.check_finite()
                 if best:
                     weights = {"state_dict": module.state_dict(), "update": update, "validation": found}
                     checkpoints.save(weights, self.folder / "checkpoints" / checkpoints.BEST)
@@ -181,10 +188,11 @@ class Checkpoints(AfterUpdate):
     def after_update(self, trainer: Trainer, module: Pretraining, update: int) -> None:
         if update % self.every == 0 or update == self.updates:
             with self.clock.pause():
-                self.save(trainer)
+                self.save(trainer, module)
 
-    def save(self, trainer: Trainer) -> None:
+    def save(self, trainer: Trainer, module: Pretraining) -> None:
         """Write the new one whole before the old ones move."""
+        module.check_finite()
         beside = self.folder / "next.ckpt"
         trainer.save_checkpoint(beside)
         if trainer.is_global_zero:
@@ -215,7 +223,7 @@ class OrderlyStop(AfterUpdate):
             # All ranks must stop after the same update.
             asked = trainer.strategy.reduce_boolean_decision(asked, all=False)
         if asked and update != self.saver.updates:
-            self.saver.save(trainer)
+            self.saver.save(trainer, module)
             raise Interrupted(self._asked or signal.SIGTERM)
 
     def teardown(self, trainer: Trainer, module: Any, stage: str) -> None:

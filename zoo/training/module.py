@@ -37,6 +37,8 @@ class Pretraining(LightningModule):
         self.optim, self.updates, self.micro_batches = optim, updates, micro_batches
         self.register_buffer("is_special", torch.from_numpy(is_special.copy()), persistent=False)
         self.meter = Meter()
+        self.gradient_norm = torch.zeros(())
+        self._resumed: dict[str, Any] | None = None
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         found = sums(self.model, batch, self.is_special)
@@ -58,6 +60,16 @@ class Pretraining(LightningModule):
         """To ``optim.clip`` by the norm of all gradients.  Lightning's own clipping refuses fused optimisers."""
         clip = self.optim["clip"] or float("inf")
         self.gradient_norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), clip)
+        if self.device.type == "cpu":
+            self.check_finite()
+
+    def check_finite(self) -> None:
+        """Before weights are changed (on a CPU, where looking is free) or saved: are the gradients numbers?
+
+        Under float16 the loss scaler skips an update whose gradients overflow, so there it is not an error.
+        """
+        if self.trainer.precision != "16-mixed" and not torch.isfinite(self.gradient_norm):
+            self.stop_on_nan()
 
     def configure_optimizers(self) -> Any:
         # A fused step undoes float16's loss scaling itself, after clipping; there it must stay apart.
@@ -81,16 +93,21 @@ class Pretraining(LightningModule):
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Lightning keeps no random state; dropout needs it to go on as if nothing had happened."""
         checkpoint["rng"] = torch.get_rng_state()
+        # What is counted but not logged yet; all ranks meet here.
+        checkpoint["meter"] = self.trainer.strategy.reduce(self.meter.totals.clone(), reduce_op="sum")
         if torch.cuda.is_available():
             checkpoint["rng_cuda"] = torch.cuda.get_rng_state()
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        self._rng = checkpoint.get("rng"), checkpoint.get("rng_cuda")
+        self._resumed = checkpoint
 
     def on_train_start(self) -> None:
         self.meter.reset()
-        cpu, cuda = getattr(self, "_rng", (None, None))
-        if cpu is not None:
-            torch.set_rng_state(cpu.cpu())
-        if cuda is not None and torch.cuda.is_available():
-            torch.cuda.set_rng_state(cuda.cpu())
+        if self._resumed is None:
+            return
+        if self.global_rank == 0:
+            self.meter.totals += self._resumed["meter"].to(self.device)
+        torch.set_rng_state(self._resumed["rng"].cpu())
+        if "rng_cuda" in self._resumed and torch.cuda.is_available():
+            torch.cuda.set_rng_state(self._resumed["rng_cuda"].cpu())
+        self._resumed = None

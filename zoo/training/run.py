@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import logging
 import os
+import shutil
 import time
+import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +18,7 @@ from typing import Any
 
 import torch
 from filelock import FileLock, Timeout
+from hydra.utils import instantiate
 from lightning import Trainer, seed_everything
 from lightning.pytorch.loggers import Logger
 
@@ -47,17 +52,23 @@ def run(config: dict, folder: Path) -> Outcome:
     Raises:
         UserError: it cannot be done, in one sentence; Interrupted: a signal stopped it, resumably.
     """
+    if config["trainer"]["accelerator"] == "gpu" and not torch.cuda.is_available():
+        raise UserError("there is no GPU that torch can use here; leave trainer=gpu out")
     record = Record(folder)
-    status = record.read().get("status")
-    if status == "done" and not config["fresh"]:
+    source = instantiate(config["data"]).fingerprint()
+    if not config["fresh"] and record.read().get("source", source) != source:
+        raise UserError(
+            f"{folder} was made from other data than there is now; use fresh=true, or another name=..."
+        )
+    if record.read().get("status") == "done" and not config["fresh"]:
         console.print(f"already done: {folder} (fresh=true does it again)")
         return Outcome(folder, "kept", record.read().get("results", {}))
     _quiet()
     with _alone(folder):
-        return _run(config, folder, record)
+        return _run(config, folder, record, source)
 
 
-def _run(config: dict, folder: Path, record: Record) -> Outcome:
+def _run(config: dict, folder: Path, record: Record, source: str) -> Outcome:
     begun = time.perf_counter()
     data = Corpora(
         config, progress=lambda line: console.print(f"[dim]preparing the data, once: {line}[/dim]")
@@ -66,10 +77,14 @@ def _run(config: dict, folder: Path, record: Record) -> Outcome:
     corpus = data.corpus
     plan = make_plan(config, vocab=corpus.tokenizer.vocab_size)
     data.reader("train"), data.reader("validation")  # refuse a text that is too short before a folder is made
-    resumed = None if config["fresh"] else checkpoints.newest_readable(folder / "checkpoints", console.print)
+    if config["fresh"]:
+        # An interrupted fresh run must never be taken up from the weights of the one it replaces.
+        shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+        record.path.unlink(missing_ok=True)
+    resumed = checkpoints.newest_readable(folder / "checkpoints", console.print)
     loggers: list[Logger] = []
     try:
-        module = _prepare(plan, corpus, folder, record)
+        module = _prepare(plan, corpus, folder, record, source)
         loggers = make_loggers(config, folder, console.print)
         table = loggers[0]
         assert isinstance(table, MetricsCsv)
@@ -82,8 +97,12 @@ def _run(config: dict, folder: Path, record: Record) -> Outcome:
         results = _conclude(plan, data, folder, record, table.last(), time.perf_counter() - begun)
     except BaseException as error:
         stopped = isinstance(error, Interrupted | KeyboardInterrupt | SystemExit)
-        if record.path.exists():
+        with contextlib.suppress(OSError):  # a full disk must not hide its own message
             record.end("interrupted" if stopped else "failed", str(error) or type(error).__name__)
+            if not stopped and not isinstance(error, UserError):
+                (folder / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        if stopped:
+            console.print(f"python train.py resume={folder} goes on where it stopped")
         _finish(loggers, 1, {})
         raise
     record.end("done")
@@ -99,7 +118,7 @@ def _finish(loggers: list[Logger], status: int, results: dict[str, Any]) -> None
             logger.finish(status)
 
 
-def _prepare(plan: Plan, corpus: Corpus, folder: Path, record: Record) -> Pretraining:
+def _prepare(plan: Plan, corpus: Corpus, folder: Path, record: Record, source: str) -> Pretraining:
     config = plan.config
     seed_everything(config["seed"], verbose=False)
     model = build(plan, seed=config["seed"])
@@ -107,6 +126,7 @@ def _prepare(plan: Plan, corpus: Corpus, folder: Path, record: Record) -> Pretra
     record.start(
         config,
         vocabulary=plan.vocab,
+        source=source,
         corpus=corpus.fingerprint,
         budget={
             "parameters": parameters,
@@ -141,7 +161,7 @@ def _train(
 
     metrics = Metrics(
         every=trainer_config["log_every"], updates=steps, tokens=tokens, flops=plan.flops_per_token(),
-        peak=_peak_flops(module, trainer_config), clock=clock, show=display.metrics,
+        peak=_peak_flops(trainer_config), clock=clock, show=display.metrics,
     )  # fmt: skip
     validation = Validation(
         every=trainer_config["validate_every"], updates=steps, tokens=tokens, batches=data.validation_batches,
@@ -185,7 +205,13 @@ def _conclude(
     found = best["validation"]
     objective = plan.config["objective"]["name"]
     batches = data.validation_batches()
-    key = f"{objective}-{plan.row.source}-{len(batches)}-{plan.config['batch_size']}"
+    asked = [
+        plan.config["objective"],
+        plan.row.source,
+        plan.config["batch_size"],
+        sum(len(b.inputs) for b in batches),
+    ]
+    key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
     beside = baselines(data.corpus, objective, batches, key=key)
     rows = [
         {"task": objective, "reading": "pre-training", "metric": name, "value": value, "split": "validation"}
@@ -256,18 +282,18 @@ def _set_threads(config: dict) -> None:
         torch.set_num_threads(trainer["threads"])
 
 
-def _peak_flops(module: Pretraining, trainer: dict[str, Any]) -> float | None:
-    """FLOP/s of one large matrix product here: what the utilisation is a share of."""
-    if trainer["accelerator"] != "cpu":
-        return None
+def _peak_flops(trainer: dict[str, Any]) -> float:
+    """FLOP/s of one large matrix product on one device here: what the utilisation is a share of."""
+    device = "cuda" if trainer["accelerator"] != "cpu" and torch.cuda.is_available() else "cpu"
     dtype = torch.bfloat16 if "bf16" in trainer["precision"] else torch.float32
-    a, b = torch.randn(1024, 1024, dtype=dtype), torch.randn(1024, 1024, dtype=dtype)
+    size = 1024 if device == "cpu" else 8192
+    a, b = (torch.randn(size, size, dtype=dtype, device=device) for _ in range(2))
     times = []
     for _ in range(6):
         begun = time.perf_counter()
-        a @ b
+        (a @ b)[0, 0].item()  # waits for the device
         times.append(time.perf_counter() - begun)
-    return 2 * 1024**3 / min(times)
+    return 2 * size**3 / min(times)
 
 
 def _quiet() -> None:
