@@ -48,3 +48,7 @@ def test_the_same_seed_builds_the_same_model_and_leaves_torch_s_state_alone():
 def test_an_illegal_combination_is_refused():
     with pytest.raises(UserError, match="use objective=masked_lm"):
         zoo.build(arch="bert", objective="causal_lm")
+    with pytest.raises(UserError, match="arch=gtp does not exist"):
+        zoo.build(arch="gtp")
+    with pytest.raises(UserError, match=r"ffn\.d_ff=100 was asked for, but match=params makes it"):
+        zoo.build("ffn.d_ff=100", arch="bert")

@@ -33,6 +33,11 @@ ILLEGAL = [
     (["optim.lr=fast"], "optim.lr=fast must be a number above 0"),
     (["trainer.precision=8"], "trainer.precision=8 must be 32-true or bf16-mixed"),
     (["resume=nowhere"], "nowhere is not a run folder"),
+    (["resume=nowhere", "steps=9"], "leave out steps=9"),
+    (["trainer.devices=2"], "use trainer=ddp"),
+    (["trainer=gpu"], "there is no GPU that torch can use here"),
+    (["optim.betas=0.9"], "optim.betas=0.9 must be two shares"),
+    (["trainer.strategy=foo"], "trainer.strategy=foo must be auto or ddp_spawn"),
 ]
 
 

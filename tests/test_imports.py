@@ -21,7 +21,7 @@ ALLOWED = {
     "generation": {"blocks", "models", "data", "errors"},
     "interop": {"blocks", "models", "errors"},
     "training": {"blocks", "models", "data", "plan", "objectives", "generation", "errors"},
-    "api": {"models", "data", "plan", "training", "config", "errors"},
+    "api": {"models", "data", "plan", "training", "config", "door", "errors"},
     "cli": {"door", "config", "plan", "training", "errors"},
     "__init__": {"api"},
 }

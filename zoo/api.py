@@ -32,13 +32,20 @@ def build(
         device: "meta" gives shapes without numbers.
 
     Raises:
-        UserError: the combination is not legal.
+        UserError: no such axis or value, or the combination is not legal.
     """
+    from hydra.errors import HydraException
+
     from zoo.config import load as load_config
+    from zoo.door import sentence
+    from zoo.errors import UserError
     from zoo.models import build as build_model
     from zoo.plan import make_plan
 
-    config = load_config(*overrides, *(f"{axis}={value}" for axis, value in axes.items()))
+    try:
+        config = load_config(*overrides, *(f"{axis}={value}" for axis, value in axes.items()))
+    except HydraException as error:
+        raise UserError(sentence(error)) from error
     return build_model(make_plan(config, vocab=vocab), seed=seed, device=device)
 
 

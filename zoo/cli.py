@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 from zoo import door
 from zoo.config import folder as config_folder
 from zoo.config import plain
-from zoo.errors import Interrupted
+from zoo.errors import Interrupted, UserError
 from zoo.plan import make_plan
 from zoo.plan.identity import folder as run_folder
 
@@ -52,6 +52,8 @@ def train(config: dict, overrides: list[str]) -> tuple[str, str]:
     if config["resume"]:
         from zoo.training.records import read_config
 
+        if more := [item for item in overrides if not item.startswith("resume=")]:
+            raise UserError(f"resume= goes on with the run's own configuration; leave out {' '.join(more)}")
         path = Path(config["resume"])
         config = {**read_config(path), "fresh": False}
     else:

@@ -84,7 +84,9 @@ ILLEGAL = {
     "trainer.micro_batches=0": "trainer.micro_batches",
     "trainer.micro_batches=5": "batch_size",
     "trainer=ddp batch_size=7": "batch_size",
-    "trainer.devices=[0,1,2]": "batch_size",
+    "trainer.devices=[0,1,2]": "trainer.devices",
+    "trainer.devices=2": "trainer=ddp",
+    "trainer=ddp trainer.devices=3": "batch_size",
     "size=nano arch.head.tied=false": "match=none",
 }
 

@@ -15,6 +15,10 @@ from zoo.blocks.cross_entropy import linear_cross_entropy
 from zoo.blocks.masks import EVERYTHING, Past, Rule, parts
 
 
+def _sees_past(stack: Stack) -> bool:
+    return any(isinstance(part, Past) for part in parts(stack.sees))
+
+
 class Transformer(nn.Module):
     """An encoder, a decoder, or a decoder that reads an encoder's states.
 
@@ -47,8 +51,8 @@ class Transformer(nn.Module):
     def capabilities(self) -> frozenset[str]:
         """``states``: a vector per input token; ``write``: generate left to right; ``fill``: predict masked
         positions, which needs to see both ways."""
-        writes = self.decoder is not None and any(isinstance(part, Past) for part in parts(self.decoder.sees))
-        fills = self.encoder is not None and self.decoder is None
+        writes = self.decoder is not None and _sees_past(self.decoder)
+        fills = self.decoder is None and self.encoder is not None and not _sees_past(self.encoder)
         return frozenset({"states"} | ({"write"} if writes else set()) | ({"fill"} if fills else set()))
 
     def encode(

@@ -10,11 +10,11 @@ SEES = ("everything", "past")
 
 
 def capabilities(arch: dict) -> set[str]:
-    """``states`` always; ``write`` with a decoder that sees the past; ``fill`` with a lone encoder."""
+    """``states`` always; ``write`` with a decoder that sees the past; ``fill`` with a lone encoder that sees all."""
     found = {"states"}
     if arch["decoder"] and arch["decoder"]["sees"] == "past":
         found.add("write")
-    if arch["encoder"] and not arch["decoder"]:
+    if arch["encoder"] and not arch["decoder"] and arch["encoder"]["sees"] == "everything":
         found.add("fill")
     return found
 

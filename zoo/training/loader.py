@@ -101,11 +101,11 @@ class TrainingBatches:
         return int(self._order[1][number])
 
     def state_dict(self) -> dict[str, int]:
-        """Nothing to keep: the trainer knows how many micro-batches it has taken, and that is the whole state."""
+        """Nothing to keep: how many updates were done is the whole state, and the trainer knows that."""
         return {}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """See ``state_dict``; ``first`` is set by the module when a run is resumed."""
+        """See ``state_dict``; ``first`` is set where the loader is made, from the trainer's count."""
 
 
 def evaluation_batches(reader: Reader, *, rows: int | None, batch_size: int) -> list[Batch]:
