@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 
@@ -13,6 +14,7 @@ from zoo.generation.sampling import GREEDY, Sampling
 from zoo.generation.write import check_length, write
 from zoo.models import Transformer
 
+Writer = Callable[..., list[list[int]]]  # `write` with its model, ids and sampling given
 FILLING = ("mask_predict", "left_to_right", "one_by_one")
 
 
@@ -54,83 +56,57 @@ def generate(
     try:
         if "fill" in able:
             return _fill(model, tokenizer, encoded, max_new_tokens, sampling, method, iterations, generator)
-        if model.encoder is None:
-            return _continue(model, tokenizer, encoded, max_new_tokens, sampling, generator)
-        return _answer(model, tokenizer, encoded, max_new_tokens, sampling, generator)
+        writer = partial(
+            write, model, pad=tokenizer.pad, bos=tokenizer.bos, sampling=sampling, generator=generator
+        )
+        way = _continue if model.encoder is None else _answer
+        return [tokenizer.decode(row) for row in way(writer, tokenizer, encoded, max_new_tokens)]
     finally:
         model.train(was_training)
 
 
 def _continue(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    prompts: list[list[int]],
-    max_new_tokens: int,
-    sampling: Sampling,
-    generator: torch.Generator,
-) -> list[str]:
+    writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
+) -> list[list[int]]:
     # Documents follow one another after an eos, so an empty prompt is the start of one.
     started = [prompt or [tokenizer.eos] for prompt in prompts]
-    new = write(
-        model, started, max_new_tokens=max_new_tokens, stop=[tokenizer.eos], pad=tokenizer.pad,
-        bos=tokenizer.bos, sampling=sampling, generator=generator,
-    )  # fmt: skip
-    return [tokenizer.decode([*prompt, *row]) for prompt, row in zip(prompts, new, strict=True)]
+    new = writer(started, max_new_tokens=max_new_tokens, stop=[tokenizer.eos])
+    return [[*prompt, *row] for prompt, row in zip(prompts, new, strict=True)]
 
 
 def _answer(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    prompts: list[list[int]],
-    max_new_tokens: int,
-    sampling: Sampling,
-    generator: torch.Generator,
-) -> list[str]:
+    writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
+) -> list[list[int]]:
     """Prompts with sentinels are filled, the others continued, each kind in one batch."""
     sentinels = set(tokenizer.sentinels)
     made: dict[int, list[int]] = {}
     for way, holed in ((_fill_holes, True), (_span_by_span, False)):
         mine = [index for index, prompt in enumerate(prompts) if bool(sentinels & set(prompt)) == holed]
         if mine:
-            texts = way(model, tokenizer, [prompts[i] for i in mine], max_new_tokens, sampling, generator)
+            texts = way(writer, tokenizer, [prompts[i] for i in mine], max_new_tokens)
             made.update(zip(mine, texts, strict=True))
-    return [tokenizer.decode(made[index]) for index in range(len(prompts))]
+    return [made[index] for index in range(len(prompts))]
 
 
 def _fill_holes(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    prompts: list[list[int]],
-    max_new_tokens: int,
-    sampling: Sampling,
-    generator: torch.Generator,
+    writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
 ) -> list[list[int]]:
-    new = write(
-        model, [[*prompt, tokenizer.eos] for prompt in prompts], max_new_tokens=max_new_tokens,
-        stop=[tokenizer.eos], pad=tokenizer.pad, bos=tokenizer.bos, sampling=sampling, generator=generator,
-    )  # fmt: skip
+    asked = [[*prompt, tokenizer.eos] for prompt in prompts]
+    new = writer(asked, max_new_tokens=max_new_tokens, stop=[tokenizer.eos])
     sentinels = set(tokenizer.sentinels)
     return [fill_sentinels(prompt, row, sentinels) for prompt, row in zip(prompts, new, strict=True)]
 
 
 def _span_by_span(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    prompts: list[list[int]],
-    max_new_tokens: int,
-    sampling: Sampling,
-    generator: torch.Generator,
+    writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
 ) -> list[list[int]]:
     """The encoder reads all text so far and a sentinel, the decoder writes what it stands for, and so on."""
     hole, *others = tokenizer.sentinels
     texts, ended = [list(prompt) for prompt in prompts], [False] * len(prompts)
     left = max_new_tokens
     while left > 0 and not all(ended):
-        new = write(
-            model, [[*text, hole, tokenizer.eos] for text in texts], max_new_tokens=min(left, 16),
-            stop=[tokenizer.eos, *others], pad=tokenizer.pad, bos=tokenizer.bos, begin=[hole],
-            sampling=sampling, generator=generator,
-        )  # fmt: skip
+        asked = [[*text, hole, tokenizer.eos] for text in texts]
+        new = writer(asked, max_new_tokens=min(left, 16), stop=[tokenizer.eos, *others], begin=[hole])
         for index, span in enumerate(new):
             if not ended[index]:
                 texts[index] += span
