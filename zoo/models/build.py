@@ -62,7 +62,7 @@ def _stack(plan: Plan, spec: dict[str, Any] | None) -> Stack | None:
             crosses=bool(spec.get("memory")),
             dropout=arch["dropout"],
         ),
-        layers=plan.stack_layers,
+        layers=plan.counted.layers,
         sees=RULES[spec["sees"]] & variant,
         position=instantiate(config["position"])(
             d_model=d_model,

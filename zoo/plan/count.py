@@ -101,9 +101,11 @@ class Counted:
 
     def embedding(self) -> int:
         """The token table, segments, and position tables: what "non-embedding parameters" leaves out."""
-        segments = self.config["arch"]["embedding"]["segments"]
         positions = self.position() * len(self.stacks) if kind(self.config["position"]) == "Learned" else 0
-        return (self.vocab + segments) * self.d_model + positions
+        return self._token_tables() + positions
+
+    def _token_tables(self) -> int:
+        return (self.vocab + self.config["arch"]["embedding"]["segments"]) * self.d_model
 
     def heads(self) -> int:
         arch, d_model = self.config["arch"], self.d_model
@@ -118,10 +120,8 @@ class Counted:
 
     def parameters(self) -> int:
         """All parameters, the embedding's included."""
-        table = self.embedding()
-        if kind(self.config["position"]) == "Learned":
-            table -= self.position() * len(self.stacks)  # the stacks count their own
-        return table + self.heads() + sum(self.stack(bool(spec.get("memory"))) for _, spec in self.stacks)
+        stacks = sum(self.stack(bool(spec.get("memory"))) for _, spec in self.stacks)
+        return self._token_tables() + self.heads() + stacks
 
     def _attention_flops(self, queries: int, keys: int) -> int:
         mixer = self.config["attention"]["mixer"]

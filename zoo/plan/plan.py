@@ -34,10 +34,6 @@ class Plan:
         """Source tokens consumed by the whole run."""
         return self.config["steps"] * self.config["batch_size"] * self.row.source
 
-    @property
-    def stack_layers(self) -> int:
-        return self.counted.layers
-
     def parameters(self) -> int | None:
         """Total, or None where a block of the user's own makes it unknown before it is built."""
         try:
