@@ -93,6 +93,27 @@ def test_norms_are_their_formulas(seed, width, bias):
         torch.testing.assert_close(scaled, row / (row.pow(2).mean() + 1e-6).sqrt() * rms.weight)
 
 
+@given(seed=seeds, width=st.integers(2, 9))
+@thorough
+def test_rmsnorm_has_the_gradient_of_its_formula_in_every_precision(seed, width):
+    layer = randomised(RMSNorm(d_model=width), seed)
+    x = torch.randn(2, 3, width, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(
+        lambda x, w: torch.func.functional_call(layer, {"weight": w}, (x,)), (x, layer.weight)
+    )
+    exact = layer(x)
+    for dtype, close in ((torch.float32, 1e-5), (torch.bfloat16, 0.05)):
+        other = copy.deepcopy(layer).to(dtype)
+        again = x.detach().to(dtype).requires_grad_()
+        found = other(again)
+        assert found.dtype == dtype
+        torch.testing.assert_close(found.double(), exact, rtol=close, atol=close)
+        wanted = torch.autograd.grad(exact.sum(), (x, layer.weight), retain_graph=True)
+        for ours, theirs in zip(torch.autograd.grad(found.sum(), (again, other.weight)), wanted, strict=True):
+            assert ours.dtype == dtype
+            torch.testing.assert_close(ours.double(), theirs, rtol=close, atol=close * 3)
+
+
 @pytest.mark.parametrize("placement", ["pre", "post"])
 @pytest.mark.parametrize("crosses", [False, True])
 @pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])

@@ -76,6 +76,22 @@ def test_the_loss_is_the_plain_mean_over_tokens():
     assert counted.right == (logits.argmax(-1) == batch.labels).sum()
 
 
+def test_accuracy_asks_which_text_token_stands_here():
+    """A special token is never a guess nor asked for, however sure the model is of it."""
+    model = build(arch="gpt", size="nano", vocab=VOCAB, seed=1).double()
+    batch = ragged("gpt").part(0, 1).tensors()
+    logits = model.logits(model(batch.inputs)).flatten(0, 1)[batch.where]
+    special = torch.zeros(VOCAB, dtype=torch.bool)
+    special[logits.argmax(-1)[:5]] = True  # what the model is surest of
+    special[batch.labels[5]] = True
+    asked = [i for i, label in enumerate(batch.labels.tolist()) if not special[label]]
+    texts = [token for token in range(VOCAB) if not special[token]]
+    right = sum(max(texts, key=logits[i].tolist().__getitem__) == batch.labels[i] for i in asked)
+    with torch.no_grad():
+        counted = sums(model, batch, special)
+    assert (counted.right, counted.text) == (right, len(asked))
+
+
 def logged(folder):
     with (folder / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import nn
 
 from zoo.blocks import Attention, Embedding, FeedForward, LMHead, Stack
@@ -33,6 +34,24 @@ def gpt2(model: nn.Module, *, std: float = 0.02) -> None:
             additions = len(outputs) * stack.layers // len(stack.blocks)
             for output in outputs:
                 nn.init.normal_(output.weight, std=std / math.sqrt(additions))
+
+
+def matched(model: nn.Module, *, std: float | None = None) -> None:
+    """``gpt2`` with variance 1 / D, so that every product keeps its input's variance; and in every attention the
+    keys' matrix starts out equal to the queries' (after Trockman & Kolter 2023), so that like finds like: above
+    all a decoder's sentinel its twin in the encoder.
+
+    ``std`` of the matrices, where it is given.
+    """
+    gpt2(model, std=std or _width(model) ** -0.5)
+    for module in model.modules():
+        if isinstance(module, Attention):
+            shared = (
+                module.heads // module.kv_heads
+            )  # queries' heads for one of keys: it equals the first of them
+            queries = module.query.weight.detach().unflatten(0, (module.heads, module.d_head))
+            with torch.no_grad():
+                module.key_value.weight.chunk(2)[0].copy_(queries[::shared].flatten(0, 1))
 
 
 def t5(model: nn.Module, *, std: float = 1.0) -> None:

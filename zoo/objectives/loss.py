@@ -18,8 +18,9 @@ from zoo.objectives.batch import Batch
 
 @dataclass(frozen=True)
 class Sums:
-    """Over a batch: the loss in nats of ``count`` tokens, right guesses among the ``text`` tokens of these (sentinels
-    and other special tokens left out), and the loss, right guesses and number of sentence pairs."""
+    """Over a batch: the loss in nats of ``count`` tokens, right guesses among the ``text`` tokens of these (which text
+    token stands here? sentinels and other special tokens are neither asked for nor guessed, as n-gram baselines do
+    not), and the loss, right guesses and number of sentence pairs."""
 
     loss: Tensor
     right: Tensor
@@ -48,7 +49,8 @@ def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
         logits = _wide(model.logits(picked))
         loss = F.cross_entropy(logits, batch.labels, reduction="sum")
         is_text = ~is_special[batch.labels]
-        right, text = ((logits.argmax(-1) == batch.labels) & is_text).sum(), is_text.sum()
+        guesses = logits.masked_fill(is_special, -torch.inf).argmax(-1)
+        right, text = (guesses == batch.labels).sum(), is_text.sum()
     pair_loss, pair_right, pairs = loss.new_zeros(()), loss.new_zeros(()), 0
     if batch.next_sentence is not None and model.next_sentence is not None:
         answers = _wide(model.next_sentence(states))
