@@ -125,8 +125,8 @@ def test_every_parameter_is_initialised_and_the_seed_alone_decides(arch, head):
     [("gpt", 0.9, 1.2), ("bert", 0.9, 1.2), ("t5", 0.9, 1.2), ("gpt2", 0.9, 1.1), ("t5_original", 0.9, 1.6)],
 )
 def test_an_untrained_model_guesses_nearly_evenly(arch, lowest, highest):
-    """Its loss is about log V: no initialisation makes it sure of anything (a tied table a little, where its rows are long:
-    a state begins near its own token's)."""
+    """Its loss is about log V: no initialisation makes it sure of anything (a tied table a little, where its rows are
+    long: a state begins near its own token's)."""
     model = build(make_plan(load(f"arch={arch}", "size=tiny", "match=none"), 1000), seed=0).eval()
     row = torch.randint(0, 1000, (2, 64), generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
