@@ -88,6 +88,10 @@ class Transformer(nn.Module):
             cache=cache,
         )
 
+    def states(self, tokens: Tensor, *, rule: Rule = EVERYTHING) -> Tensor:
+        """A vector per input token, (B, T) -> (B, T, D): of the stack that reads the input."""
+        return self.decode(tokens, rule=rule) if self.encoder is None else self.encode(tokens, rule=rule)
+
     def forward(
         self,
         tokens: Tensor,

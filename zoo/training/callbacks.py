@@ -43,6 +43,21 @@ class Clock:
         self._paused += time.perf_counter() - begun
 
 
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Ctrl-C and SIGTERM raise ``Interrupted`` at once: for work that is kept piece by piece."""
+
+    def stop(signum: int, _: Any) -> None:
+        raise Interrupted(signum)
+
+    before = {signum: signal.signal(signum, stop) for signum in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
+
 class AfterUpdate(Callback):
     """Calls ``after_update`` once per optimiser step, whatever the number of micro-batches."""
 

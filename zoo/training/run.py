@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import logging
-import os
 import shutil
 import time
 import traceback
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +25,14 @@ from zoo.models import build
 from zoo.plan import Plan, make_plan
 from zoo.training import checkpoints
 from zoo.training.baselines import baselines
-from zoo.training.callbacks import Checkpoints, Clock, Metrics, OrderlyStop, Validation
+from zoo.training.callbacks import Checkpoints, Clock, Metrics, OrderlyStop, Validation, stopped_by_signals
 from zoo.training.corpora import Corpora
 from zoo.training.loggers import WeightsAndBiases, make_loggers
 from zoo.training.module import Pretraining
+from zoo.training.ranks import Threads, quiet, signals_reach_ranks, what_a_rank_said
 from zoo.training.records import MetricsCsv, Record, write_json
 from zoo.training.samples import Samples
+from zoo.training.tasks import do_tasks
 from zoo.training.terminal import Display, console
 
 
@@ -63,7 +62,7 @@ def run(config: dict, folder: Path) -> Outcome:
     if record.read().get("status") == "done" and not config["fresh"]:
         console.print(f"already done: {folder} (fresh=true does it again)")
         return Outcome(folder, "kept", record.read().get("results", {}))
-    _quiet()
+    quiet()
     with _alone(folder):
         return _run(config, folder, record, source)
 
@@ -73,7 +72,8 @@ def _run(config: dict, folder: Path, record: Record, source: str) -> Outcome:
     data = Corpora(
         config, progress=lambda line: console.print(f"[dim]preparing the data, once: {line}[/dim]")
     )
-    _set_threads(config)
+    if config["trainer"]["threads"]:
+        torch.set_num_threads(config["trainer"]["threads"])
     corpus = data.corpus
     plan = make_plan(config, vocab=corpus.tokenizer.vocab_size)
     data.reader("train"), data.reader("validation")  # refuse a text that is too short before a folder is made
@@ -95,6 +95,8 @@ def _run(config: dict, folder: Path, record: Record, source: str) -> Outcome:
         _describe(plan, module, corpus, folder, resumed)
         _train(plan, module, data, folder, resumed, loggers, samples)
         results = _conclude(plan, data, folder, record, table.last(), time.perf_counter() - begun)
+        if plan.config["tasks"]:
+            _do_tasks(plan, corpus, folder)
     except BaseException as error:
         stopped = isinstance(error, Interrupted | KeyboardInterrupt | SystemExit)
         with contextlib.suppress(OSError):  # a full disk must not hide its own message
@@ -176,7 +178,7 @@ def _train(
         max_steps=steps,
         max_epochs=-1,
         accumulate_grad_batches=trainer_config["micro_batches"],
-        callbacks=[metrics, validation, saver, OrderlyStop(saver)],
+        callbacks=[metrics, validation, saver, OrderlyStop(saver), Threads(trainer_config["threads"])],
         logger=loggers,
         plugins=[checkpoints.SafeCheckpointIO()],
         profiler=trainer_config["profiler"],
@@ -190,7 +192,8 @@ def _train(
     if trainer_config["compile"]:
         module.model.compile()  # in place: the names in checkpoints stay as they are
     try:
-        trainer.fit(module, datamodule=data, ckpt_path=resumed, weights_only=True)
+        with signals_reach_ranks(), what_a_rank_said():
+            trainer.fit(module, datamodule=data, ckpt_path=resumed, weights_only=True)
     finally:
         display.close()
     if trainer_config["profiler"]:
@@ -213,8 +216,19 @@ def _conclude(
     ]
     key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
     beside = baselines(data.corpus, objective, batches, key=key)
+    counted = sum(len(batch.labels) for batch in batches)
     rows = [
-        {"task": objective, "reading": "pre-training", "metric": name, "value": value, "split": "validation"}
+        {
+            "task": objective,
+            "kind": "pre-training",
+            "reading": "pre-training",
+            "metric": name,
+            "value": value,
+            "split": "validation",
+            "count": counted,
+            "updates": best["update"],
+            "options": {},
+        }
         for name, value in {**found, **beside}.items()
     ]
     write_json(folder / "results.json", rows)
@@ -227,6 +241,20 @@ def _conclude(
     )
     _report(objective, results, seconds, folder)
     return results
+
+
+def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> None:
+    """Fine-tune the best weights on each task; their rows join those of the pre-training."""
+    model = build(plan, seed=plan.config["seed"])
+    best = checkpoints.read(folder / "checkpoints" / checkpoints.BEST)
+    model.load_state_dict(dict(checkpoints.tensors_of(best)))
+    if plan.config["trainer"]["accelerator"] == "gpu":
+        model.cuda()
+    path = folder / "results.json"
+    before = [row for row in json.loads(path.read_text(encoding="utf-8")) if row["kind"] == "pre-training"]
+    with stopped_by_signals():
+        rows = do_tasks(plan.config, folder, model, corpus.tokenizer, console.print)
+    write_json(path, [*before, *rows])
 
 
 def _report(objective: str, results: dict[str, Any], seconds: float, folder: Path) -> None:
@@ -276,12 +304,6 @@ def _alone(folder: Path) -> Iterator[None]:
         Path(lock.lock_file).unlink(missing_ok=True)
 
 
-def _set_threads(config: dict) -> None:
-    trainer = config["trainer"]
-    if trainer["threads"]:
-        torch.set_num_threads(trainer["threads"])
-
-
 def _peak_flops(trainer: dict[str, Any]) -> float:
     """FLOP/s of one large matrix product on one device here: what the utilisation is a share of."""
     device = "cuda" if trainer["accelerator"] != "cpu" and torch.cuda.is_available() else "cpu"
@@ -294,11 +316,3 @@ def _peak_flops(trainer: dict[str, Any]) -> float:
         (a @ b)[0, 0].item()  # waits for the device
         times.append(time.perf_counter() - begun)
     return 2 * size**3 / min(times)
-
-
-def _quiet() -> None:
-    """Lightning's own notes say nothing that the run does not."""
-    for name in ("lightning.pytorch", "lightning.fabric", "pytorch_lightning"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module="lightning")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

@@ -1,0 +1,208 @@
+"""Each reading learns what it can learn, and cannot learn what the model cannot see."""
+
+import string
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zoo.api import build
+from zoo.data.vocabularies import Bytes
+from zoo.tasks import Example, Span
+from zoo.tasks.layout import Layout
+from zoo.tasks.readings import Fill, PerToken, Pool, SpanEnds, Write
+from zoo.tasks.tuning import answer, mean_scores, tune
+from zoo.tasks.wording import understood, worded
+
+TOKENIZER = Bytes(vocab_size=262, sentinels=0).fit([])
+STATES = ("gpt", "bert", "t5")
+
+
+def exact(name, kind, classes, make):
+    """A planted task, scored by exact match."""
+
+    def score(examples, predictions):
+        pairs = list(zip(examples, predictions, strict=True))
+        if kind == "tag":
+            plain = [tuple(s._replace(marked=False) for s in e.spans) == tuple(p) for e, p in pairs]
+            return {"exact": [float(right) for right in plain]}
+        return {"exact": [float(prediction == example.answers[0]) for example, prediction in pairs]}
+
+    def examples(split):
+        rng = np.random.default_rng(("train", "validation", "test").index(split))
+        return [make(rng, f"{split}/{i}") for i in range({"train": 2000}.get(split, 100))]
+
+    return SimpleNamespace(
+        name=name, kind=kind, classes=classes, metric="exact", examples=examples, scores=score
+    )
+
+
+def word(rng, letters="abcdefgh"):
+    return "".join(rng.choice(list(letters), 3))
+
+
+def earlier(rng, item):
+    """Which of two marks stands first: an order, not a bag."""
+    pair = ["!", "?"] if rng.random() < 0.5 else ["?", "!"]
+    return Example(
+        item, f"{word(rng)}{pair[0]}{word(rng)}{pair[1]}", answers=("yes" if pair[0] == "!" else "no",)
+    )
+
+
+def capitals(rng, item):
+    """A name is in capitals; its last letter is its type."""
+    name = word(rng, "ABCDEFGH") + rng.choice(["X", "Y"])
+    text = f"{word(rng)} {name} {word(rng)}"
+    return Example(item, text, spans=(Span(4, 8, name[-1]),))
+
+
+def settled_later(rng, item):
+    """The name's type stands at the end."""
+    kind = str(rng.choice(["X", "Y"]))
+    return Example(item, f"{word(rng)} NAME {word(rng)} {kind}", spans=(Span(4, 8, kind, marked=True),))
+
+
+def asked(rng, item):
+    """The word after the letter that is asked for, before the text: who sees one way must know what to look for."""
+    first, second = word(rng), word(rng)
+    which = int(rng.integers(2))
+    text = f"P{first}Q{second}"
+    span = Span(1, 4) if which == 0 else Span(5, 8)
+    return Example(item, text, "PQ"[which], True, ((first, second)[which],), (span,))
+
+
+def initials(rng, item):
+    words = [word(rng) for _ in range(3)]
+    return Example(item, " ".join(words), answers=("".join(w[0] for w in words),))
+
+
+TASKS = {
+    "classify": exact("earlier", "classify", ("yes", "no"), earlier),
+    "tag": exact("capitals", "tag", ("X", "Y"), capitals),
+    "later": exact("settled_later", "tag", ("X", "Y"), settled_later),
+    "extract": exact("asked", "extract", (), asked),
+    "generate": exact("initials", "generate", (), initials),
+}
+
+
+def learned(arch, task, reading, updates=250):
+    model = build("size.layers=4", arch=arch, size="nano", vocab=TOKENIZER.vocab_size, seed=0)
+    answers = [len(TOKENIZER.encode(worded(task.kind, e))) for e in task.examples("train")]
+    way = reading(task, Layout(TOKENIZER, longest=64, answer=max(answers) + 1))
+    assert way.needs in model.capabilities
+    tuned = tune(
+        model, task, way, task.examples("train"), task.examples("validation"), updates=updates, batch_size=32,
+        lr=2e-3, weight_decay=0.01, warmup=0.1, clip=1.0, measure=(0.5, 1.0), seed=0,
+    )  # fmt: skip
+    test = task.examples("test")
+    return mean_scores(task, test, answer(tuned, way, test, 32))["exact"]
+
+
+@pytest.mark.parametrize("arch", STATES)
+@pytest.mark.parametrize(("task", "reading"), [("classify", Pool), ("tag", PerToken), ("extract", SpanEnds)])
+def test_states_learn_a_task_that_they_can_solve(arch, task, reading):
+    assert learned(arch, TASKS[task], reading) >= 0.99
+
+
+@pytest.mark.parametrize(("arch", "reading"), [("gpt", Write), ("t5", Write), ("bert", Fill)])
+@pytest.mark.parametrize(
+    ("task", "updates"),
+    [
+        ("classify", 200),
+        ("tag", 500),
+        ("generate", 1000),
+        pytest.param("extract", 1500, marks=pytest.mark.slow),
+    ],
+)
+def test_writing_and_filling_learn_every_kind_of_task(arch, reading, task, updates):
+    assert learned(arch, TASKS[task], reading, updates) >= 0.99
+
+
+def test_a_label_that_only_later_context_settles_divides_the_architectures():
+    """One way, the labels are a coin's; both ways they are known; and who has read to the end can write them."""
+    found = {arch: learned(arch, TASKS["later"], PerToken) for arch in STATES}
+    assert 0.35 < found["gpt"] < 0.65
+    assert found["bert"] >= 0.99 and found["t5"] >= 0.99
+    assert learned("gpt", TASKS["later"], Write, updates=300) >= 0.99
+
+
+texts = st.text(alphabet=string.ascii_letters + " é中", min_size=1, max_size=30)
+
+
+@given(text=texts, data=st.data())
+def test_labels_and_spans_are_each_others_inverse(text, data):
+    words = [m for m in _words(text)]
+    chosen = data.draw(st.lists(st.sampled_from(words), unique=True)) if words else []
+    spans = tuple(Span(a, b, data.draw(st.sampled_from(["X", "Y"]))) for a, b in sorted(chosen))
+    example = Example("0", text, spans=spans)
+    layout = Layout(TOKENIZER, longest=1000, answer=1)
+    reading = PerToken(TASKS["tag"], layout)
+    source = layout.sources([example])[0]
+    assert reading.spans(example, source, reading.labels(example, source)) == spans
+
+
+def _words(text):
+    at = 0
+    for part in text.split(" "):
+        if part:
+            yield at, at + len(part)
+        at += len(part) + 1
+
+
+@given(text=texts, data=st.data())
+def test_entities_are_understood_as_they_are_worded(text, data):
+    words = list(_words(text))
+    chosen = data.draw(st.lists(st.sampled_from(words), unique=True)) if words else []
+    spans = tuple(Span(a, b, data.draw(st.sampled_from(["X", "Y"]))) for a, b in sorted(chosen))
+    example = Example("0", text, spans=spans)
+    found = understood("tag", ("X", "Y"), example, worded("tag", example))
+    assert [(text[s.start : s.end], s.label) for s in found] == [(text[a:b], k) for a, b, k, _ in spans]
+
+
+@pytest.mark.parametrize("said", ["", ";", "no such; thing", "x", "x X;; y", " X", "X"])
+def test_nonsense_is_understood_as_nothing(said):
+    assert understood("classify", ("yes", "no"), Example("0", "abc"), said) == ""
+    assert understood("tag", ("Q",), Example("0", "abc"), said) == ()
+
+
+@given(text=texts, query=st.text(alphabet="abc", max_size=5), first=st.booleans(), longest=st.integers(8, 40))
+def test_a_layout_keeps_to_its_length_and_knows_where_the_text_is(text, query, first, longest):
+    example = Example("0", text, query, first)
+    layout = Layout(TOKENIZER, longest=longest, answer=1)
+    source = layout.sources([example])[0]
+    whole = TOKENIZER.encode(text)
+    assert len(source.tokens) <= max(longest, len(TOKENIZER.encode(query)) + 3)
+    kept = source.tokens[source.text_at : source.text_at + len(source.starts)]
+    assert kept == whole[: len(kept)]
+    assert len(kept) == len(whole) or len(source.tokens) == max(longest, len(TOKENIZER.encode(query)) + 3)
+    others = source.tokens[: source.text_at] + source.tokens[source.text_at + len(kept) :]
+    asked_ids = TOKENIZER.encode(query)
+    seps = [TOKENIZER.sep] * (2 if query else 1)
+    assert sorted(others) == sorted([TOKENIZER.cls, *asked_ids, *seps])
+
+
+def test_padding_changes_nothing():
+    """A row's loss and answer do not depend on the rows beside it."""
+    short, long = (
+        Example("0", "Pabc", "P", answers=("abc",), spans=(Span(1, 4),)),
+        Example("1", "Pabc" * 5, "P", answers=("abc",), spans=(Span(1, 4),)),
+    )
+    for arch in STATES:
+        model = build(arch=arch, size="nano", vocab=TOKENIZER.vocab_size, seed=0).eval().double()
+        layout = Layout(TOKENIZER, longest=64, answer=4)
+        for reading in (Write,) if arch != "bert" else (Fill,):
+            way = reading(TASKS["extract"], layout)
+            alone = way.predict(model, None, [short])
+            assert way.predict(model, None, [short, long])[0] == alone[0]
+            if reading is Write:
+                together = way.loss(model, None, [short, long], np.random.default_rng(0))
+                parts = [way.loss(model, None, [e], np.random.default_rng(0)) for e in (short, long)]
+                torch.testing.assert_close(together, sum(parts) / 2)
+        way = SpanEnds(TASKS["extract"], layout)
+        head = way.head(64).double()
+        together = way.loss(model, head, [short, long], np.random.default_rng(0))
+        parts = [way.loss(model, head, [e], np.random.default_rng(0)) for e in (short, long)]
+        torch.testing.assert_close(together, sum(parts) / 2)

@@ -1,0 +1,225 @@
+"""Tasks put together from functions: the examples, how answers are scored, what 0 and 1 of the scale are."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from zoo.tasks import metrics
+from zoo.tasks.task import Example, Prediction, Span
+
+Make = Callable[[str], list[Example]]
+Scores = dict[str, list[float]]
+Answer = Callable[[Sequence[Example]], "list[Prediction]"]
+Score = Callable[[Sequence[Example], Sequence[Any]], Scores]
+Total = Callable[[Sequence[Example], Sequence[Any]], dict[str, float]]
+
+
+class Made:
+    """A `Task`.
+
+    Args:
+        make: the examples of a split.
+        metric: the headline among what ``score`` gives.
+        baseline: what can be said without reading.
+        oracle: what a perfect reader would say; by default the first of the answers.
+        totals: figures of a whole set that are no mean of items, such as corpus BLEU.
+        classes: what an answer, or the type of a span, may be; () where it may be any text.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        metric: str,
+        *,
+        make: Make,
+        score: Score,
+        baseline: Answer,
+        oracle: Answer | None = None,
+        classes: Sequence[str] = (),
+        totals: Total | None = None,
+    ) -> None:
+        self.name, self.kind, self.metric, self.classes = name, kind, metric, tuple(classes)
+        self._make, self._score, self._baseline, self._oracle = make, score, baseline, oracle or key
+        self._totals = totals
+
+    def examples(self, split: str) -> list[Example]:
+        """The items of "train", "validation" or "test", the same in every run."""
+        return self._make(split)
+
+    def scores(self, examples: Sequence[Example], predictions: Sequence[Prediction]) -> Scores:
+        """Each metric for each item, between 0 and 1, larger is better; NaN where an item has nothing to score."""
+        return self._score(examples, predictions)
+
+    def totals(self, examples: Sequence[Example], predictions: Sequence[Prediction]) -> dict[str, float]:
+        """Figures of the whole set that are no mean of items."""
+        return self._totals(examples, predictions) if self._totals else {}
+
+    def baseline(self, examples: Sequence[Example]) -> list[Prediction]:
+        """What can be said without reading.  It scores 0 in the table."""
+        return self._baseline(examples)
+
+    def oracle(self, examples: Sequence[Example]) -> list[Prediction]:
+        """What a perfect reader of the text would say.  It scores 1 in the table."""
+        return self._oracle(examples)
+
+
+def found(examples: Sequence[Example]) -> list[str]:
+    """The classes of examples, or the types of their spans, by alphabet."""
+    return sorted({a for e in examples for a in e.answers} | {s.label for e in examples for s in e.spans})
+
+
+def key(examples: Sequence[Example]) -> list[Prediction]:
+    """The right answers."""
+    return [example.answers[0] for example in examples]
+
+
+def spans(examples: Sequence[Example]) -> list[Prediction]:
+    """The right spans."""
+    return [example.spans for example in examples]
+
+
+def references(examples: Sequence[Example]) -> list[tuple[str, ...]]:
+    """What is right, for each item."""
+    return [example.answers for example in examples]
+
+
+def most_frequent(make: Make) -> Answer:
+    """The answer that is most frequent in train (of equals the first by alphabet), whatever is asked."""
+
+    def baseline(examples: Sequence[Example]) -> list[Prediction]:
+        counts = Counter(example.answers[0] for example in make("train"))
+        best = min(counts, key=lambda answer: (-counts[answer], answer), default="")
+        return [best] * len(examples)
+
+    return baseline
+
+
+def once(make: Make) -> Make:
+    """``make``, its lists kept."""
+    made: dict[str, list[Example]] = {}
+
+    def kept(split: str) -> list[Example]:
+        if split not in made:
+            made[split] = make(split)
+        return made[split]
+
+    return kept
+
+
+def classify(
+    name: str,
+    make: Make,
+    *,
+    classes: Sequence[str] = (),
+    oracle: Answer | None = None,
+) -> Made:
+    """One of ``classes``.  Metric: accuracy; baseline: the majority of train."""
+
+    def score(examples: Sequence[Example], predictions: Sequence[str]) -> Scores:
+        return {"accuracy": metrics.accuracy(predictions, references(examples))}
+
+    make = once(make)
+    return Made(name, "classify", "accuracy", make=make, score=score, baseline=most_frequent(make), oracle=oracle,
+                classes=classes or found(make("train")))  # fmt: skip
+
+
+def tag(
+    name: str, make: Make, *, classes: Sequence[str] = (), metric: str = "f1", marks: bool = False
+) -> Made:
+    """Spans with types.  Metric: entity-level F1; baseline: none, which scores 0.
+
+    With ``marks``: "f1", the marked spans and what was said of them left out; "f1_all", all spans; "marked", the share
+    of marked spans that are found with their type.  ``metric``: which of these is the headline.
+    """
+
+    def score(examples: Sequence[Example], predictions: Sequence[tuple[Span, ...]]) -> Scores:
+        plain, said = _unmarked(examples, predictions)
+        if not marks:
+            return {"f1": metrics.entity_f1(said, plain)}
+        every = [example.spans for example in examples]
+        marked = [[span for span in spans if span.marked] for spans in every]
+        right = [metrics.entity_counts(*pair)[0] for pair in zip(predictions, marked, strict=True)]
+        return {
+            "f1": metrics.entity_f1(said, plain),
+            "f1_all": metrics.entity_f1(predictions, every),
+            "marked": [n / len(spans) if spans else math.nan for n, spans in zip(right, marked, strict=True)],
+        }
+
+    def totals(examples: Sequence[Example], predictions: Sequence[tuple[Span, ...]]) -> dict[str, float]:
+        plain, said = _unmarked(examples, predictions)
+        return {"corpus_f1": metrics.corpus_entity_f1(said, plain)}
+
+    make = once(make)
+    return Made(name, "tag", metric, make=make, score=score, totals=totals, oracle=spans,
+                baseline=lambda examples: [()] * len(examples), classes=classes or found(make("train")))  # fmt: skip
+
+
+def _unmarked(
+    examples: Sequence[Example], predictions: Sequence[tuple[Span, ...]]
+) -> tuple[list[list[Span]], list[list[Span]]]:
+    """The spans that are not marked, and the predicted ones that touch no marked span."""
+    plain = [[span for span in example.spans if not span.marked] for example in examples]
+    said = [
+        [
+            span
+            for span in spans
+            if not any(m.marked and m.start < span.end and span.start < m.end for m in example.spans)
+        ]
+        for example, spans in zip(examples, predictions, strict=True)
+    ]
+    return plain, said
+
+
+def extract(name: str, make: Make, *, oracle: Answer | None = None) -> Made:
+    """Words of the text.  Metrics: SQuAD's F1 (headline), exact match; baseline: the most frequent answer of train."""
+
+    def score(examples: Sequence[Example], predictions: Sequence[str]) -> Scores:
+        return metrics.squad_scores(predictions, references(examples))
+
+    make = once(make)
+    return Made(name, "extract", "f1", make=make, score=score, baseline=most_frequent(make), oracle=oracle)
+
+
+def overlap(examples: Sequence[Example], predictions: Sequence[str]) -> Scores:
+    """How near each text is to its references: exact, ROUGE, BLEU, chrF."""
+    right = references(examples)
+    return {
+        "exact": metrics.accuracy(predictions, right),
+        **metrics.rouge(predictions, right),
+        "bleu": metrics.bleu(predictions, right),
+        "chrf": metrics.chrf(predictions, right),
+    }
+
+
+def of_the_set(examples: Sequence[Example], predictions: Sequence[str]) -> dict[str, float]:
+    """Corpus BLEU, and how varied the texts are."""
+    return {
+        "corpus_bleu": metrics.corpus_bleu(predictions, references(examples)),
+        "distinct_1": metrics.distinct(predictions, 1),
+        "distinct_2": metrics.distinct(predictions, 2),
+        "repetition": metrics.repetition(predictions),
+    }
+
+
+def copy(examples: Sequence[Example]) -> list[Prediction]:
+    """The text itself."""
+    return [example.text for example in examples]
+
+
+def generate(
+    name: str,
+    make: Make,
+    *,
+    metric: str,
+    score: Score = overlap,
+    baseline: Answer = copy,
+    oracle: Answer | None = None,
+) -> Made:
+    """A text.  ``metric``: the headline among what ``score`` gives; baseline: a copy of the source."""
+    make = once(make)
+    return Made(name, "generate", metric, make=make, score=score, totals=of_the_set, baseline=baseline,
+                oracle=oracle)  # fmt: skip

@@ -1,0 +1,122 @@
+"""What is understood of a story: its topic and mood, whether it bears a statement out, its names, answers to questions.
+
+Each function makes a task from a world.  ``train``, ``validation``, ``test``: how many items each split has;
+``per_story``: at most so many from one story.  Pre-training reads the train stories, never those of the other splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+
+from zoo.data.world import Story, World, judge, oracle
+from zoo.data.world.dice import Dice
+from zoo.data.world.moods import MOODS
+from zoo.data.world.nouns import TOPICS
+from zoo.data.world.retell import Retelling
+from zoo.tasks.kinds import Made, classify, extract, tag
+from zoo.tasks.task import Example, Prediction, Span
+from zoo.tasks.world.walk import dice, walk
+
+
+def topic(*, source: World, train: int = 4000, validation: int = 200, test: int = 500) -> Made:
+    """What a story is about, one of ten topics.  Oracle: to which topic most nouns belong."""
+
+    def items(story: Story) -> list[Example]:
+        return [Example("", story.text, answers=(story.topic,))]
+
+    def know(examples: Sequence[Example]) -> list[Prediction]:
+        return [oracle.topic_guess(example.text) for example in examples]
+
+    made = walk(source, items, train=train, validation=validation, test=test)
+    return classify("topic", made, classes=TOPICS, oracle=know)
+
+
+def mood(*, source: World, train: int = 4000, validation: int = 200, test: int = 500) -> Made:
+    """How a story feels, one of four moods.  Oracle: the mood that most of the telling words show."""
+
+    def items(story: Story) -> list[Example]:
+        return [Example("", story.text, answers=(story.mood,))]
+
+    def know(examples: Sequence[Example]) -> list[Prediction]:
+        return [oracle.mood_guess(example.text) for example in examples]
+
+    made = walk(source, items, train=train, validation=validation, test=test)
+    return classify("mood", made, classes=MOODS, oracle=know)
+
+
+def pair(
+    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, per_story: int = 2
+) -> Made:
+    """Whether a story makes a statement (the query) "true" or "false", or leaves it "unknown".
+
+    The statement alone says nothing: of events, half are true and half false; of what people were at, half are true and
+    half say it of somebody else, which the story leaves open.  Oracle: the world's judge, who reads both.
+    """
+
+    def items(story: Story) -> list[Example]:
+        throw = dice(story, 4)
+        first = throw.pick(("true", "false"))
+        events = sorted(
+            (one for one in story.statements if one[1] != "unknown"), key=lambda one: one[1] != first
+        )
+        mixed = chain.from_iterable(zip_longest(events, _doings(story, throw)))
+        return [Example("", story.text, query=one[0], answers=(one[1],)) for one in mixed if one]
+
+    def know(examples: Sequence[Example]) -> list[Prediction]:
+        return [judge(example.text, example.query) for example in examples]
+
+    made = walk(source, items, per_story=per_story, train=train, validation=validation, test=test)
+    return classify("pair", made, classes=("true", "false", "unknown"), oracle=know)
+
+
+def _doings(story: Story, throw: Dice) -> list[tuple[str, str]]:
+    """What people were at, told again of them or of others."""
+    retelling, made = Retelling(throw, story.split, story._told), []
+    people = {name for _, event in story.log for name in event.agent.split("&")} - {"", story.plan.riddle}
+    for event in throw.shuffled([event for _, event in story.log if event.kind == "do"]):
+        others = sorted(people - set(event.agent.split("&")))
+        label = throw.pick(("true", "unknown")) if others else "true"
+        told = event if label == "true" else event._replace(agent=throw.pick(others), place="")
+        text = retelling.sentence(told)
+        if judge(story.text, text) == label:
+            made.append((text, label))
+    return made
+
+
+def entities(
+    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, metric: str = "f1"
+) -> Made:
+    """Every name with what it is.  Marked: a name that may be two things, until the story settles it.
+
+    ``metric``: the headline: "f1" (without the marked names), "f1_all" or "marked" (see `zoo.tasks.kinds.tag`).
+    """
+
+    def items(story: Story) -> list[Example]:
+        spans = tuple(Span(e.start, e.end, e.type, e.marked) for e in story.entities)
+        return [Example("", story.text, spans=spans, marked=any(span.marked for span in spans))]
+
+    made = walk(source, items, train=train, validation=validation, test=test)
+    return tag("entities", made, classes=("person", "place", "animal", "ship"), metric=metric, marks=True)
+
+
+def questions(
+    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, per_story: int = 2
+) -> Made:
+    """A question before or after a story, its answer a word of it.  Marked: what decides it stands behind the answer.
+
+    Oracle: the word of the text that makes the question a true statement.
+    """
+
+    def items(story: Story) -> list[Example]:
+        return [
+            Example("", story.text, query=q.text, query_first=q.before, answers=(q.answer,),
+                    spans=(Span(q.start, q.end, marked=q.marked),), marked=q.marked)
+            for q in dice(story, 1).shuffled(story.questions)
+        ]  # fmt: skip
+
+    def know(examples: Sequence[Example]) -> list[Prediction]:
+        return [oracle.answer(example.text, example.query) for example in examples]
+
+    made = walk(source, items, per_story=per_story, train=train, validation=validation, test=test)
+    return extract("questions", made, oracle=know)
