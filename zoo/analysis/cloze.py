@@ -1,0 +1,185 @@
+"""Cloze: one hidden word, each model seeing what it may see (Taylor 1953).
+
+How each capability is asked, and what its probability means, stands in ``scoring``.  What it says by itself: a
+decoder writes on from the left, greedily, as many tokens as the word has; an encoder fills as many masks, greedily and
+from left to right; an encoder-decoder writes greedily until it stops.  The answer is right where it is the word.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from zoo.analysis.items import Gap, Item, gaps
+from zoo.analysis.rows import row
+from zoo.analysis.scoring import asked_with_sentinel, batches, evaluating, padded, score, stops
+from zoo.data.tokenizer import Tokenizer
+from zoo.errors import UserError
+from zoo.generation.fill import Blanks, fill_left_to_right
+from zoo.generation.write import write
+from zoo.models import Transformer
+
+
+@dataclass(frozen=True)
+class ClozeResult:
+    """``prediction`` is ``right`` where it is ``answer``, of so many ``tokens``; ``bits``: -log2 of the answer's
+    probability, of which ``stop_bits`` say where it ends."""
+
+    item: str
+    right: bool
+    bits: float
+    stop_bits: float
+    prediction: str
+    answer: str
+    tokens: int
+
+    @property
+    def score(self) -> float:
+        """1 or 0."""
+        return float(self.right)
+
+
+def cloze(
+    model: Transformer, tokenizer: Tokenizer, items: Sequence[Item], *, batch_tokens: int = 8192
+) -> list[ClozeResult]:
+    """What ``model`` puts in place of each hidden word, and how likely it finds the word.
+
+    Raises:
+        UserError: as ``score``.
+    """
+    hidden = gaps(tokenizer, items)
+    scores = score(model, tokenizer, hidden, batch_tokens=batch_tokens)
+    said = predict(model, tokenizer, hidden, batch_tokens=batch_tokens)
+    results = []
+    for item, gap, scored, ids in zip(items, hidden, scores, said, strict=True):
+        prediction, answer = tokenizer.decode(ids).strip(), tokenizer.decode(gap.answer).strip()
+        results.append(
+            ClozeResult(
+                item=item.item,
+                right=prediction == answer,
+                bits=scored.bits,
+                stop_bits=scored.stop_bits,
+                prediction=prediction,
+                answer=answer,
+                tokens=scored.tokens,
+            )
+        )
+    return results
+
+
+def predict(
+    model: Transformer, tokenizer: Tokenizer, hidden: Sequence[Gap], *, batch_tokens: int = 8192
+) -> list[list[int]]:
+    """The tokens that ``model`` puts into each gap."""
+    said: dict[int, list[int]] = {}
+    with evaluating(model):
+        for batch in batches([sum(map(len, gap)) + 2 for gap in hidden], batch_tokens):
+            said.update(zip(batch, _predict(model, tokenizer, [hidden[i] for i in batch]), strict=True))
+    return [said[index] for index in range(len(hidden))]
+
+
+def _predict(model: Transformer, tokenizer: Tokenizer, hidden: list[Gap]) -> list[list[int]]:
+    most = max(len(gap.answer) for gap in hidden)
+    if "fill" in model.capabilities:
+        device = model.embedding.tokens.weight.device
+        rows = [
+            [tokenizer.cls, *gap.left, *[tokenizer.mask] * len(gap.answer), *gap.right, tokenizer.sep]
+            for gap in hidden
+        ]
+        blanks = Blanks(tokenizer.mask, tokenizer.pad, torch.from_numpy(tokenizer.is_special).to(device))
+        filled = fill_left_to_right(model, padded(rows, tokenizer.pad, device)[0], blanks).tolist()
+        places = [(1 + len(gap.left), 1 + len(gap.left) + len(gap.answer)) for gap in hidden]
+        return [one[start:end] for one, (start, end) in zip(filled, places, strict=True)]
+    if model.encoder is None:
+        prompts = [[tokenizer.eos, *gap.left] for gap in hidden]
+        written = write(
+            model, prompts, max_new_tokens=most, stop=[tokenizer.eos], pad=tokenizer.pad, bos=tokenizer.bos
+        )
+        return [one[: len(gap.answer)] for one, gap in zip(written, hidden, strict=True)]
+    asked = [asked_with_sentinel(tokenizer, gap) for gap in hidden]
+    # Two more than the longest answer: one that has not stopped by then is none of them.
+    return write(
+        model,
+        [inputs for inputs, _ in asked],
+        max_new_tokens=most + 2,
+        stop=stops(tokenizer),
+        begin=asked[0][1],
+        pad=tokenizer.pad,
+        bos=tokenizer.bos,
+    )
+
+
+def candidates(
+    tokenizer: Tokenizer, items: Sequence[Item], *, count: int = 4, seed: int = 0
+) -> list[list[str]]:
+    """For each item its own word first, and up to ``count`` - 1 others, drawn from the words hidden in the other items
+    that have as many tokens: what fills n masks says nothing of how many there should be."""
+    drawn = random.Random(seed)
+    lengths: dict[str, int] = {}
+    for item, gap in zip(items, gaps(tokenizer, items), strict=True):
+        lengths.setdefault(item.hidden, len(gap.answer))
+    found = []
+    for item in items:
+        others = [word for word, n in lengths.items() if n == lengths[item.hidden] and word != item.hidden]
+        found.append([item.hidden, *drawn.sample(others, min(count - 1, len(others)))])
+    return found
+
+
+def choose(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    items: Sequence[Item],
+    words: Sequence[Sequence[str]],
+    *,
+    read_on: bool = False,
+    batch_tokens: int = 8192,
+) -> list[int]:
+    """Which of ``words[i]`` ``model`` finds likeliest in item i, the first of equals.
+
+    ``read_on``: a decoder also weighs each word by how well the rest of the text follows: by Bayes' rule, what both
+    sides say together.  Other models see the right side anyway.
+
+    Raises:
+        UserError: as ``score``, or an item has no words.
+    """
+    if not all(words):
+        raise UserError("an item has no words to choose from")
+    filled = [
+        Item(
+            item.item,
+            item.text[: item.start] + word + item.text[item.end :],
+            item.start,
+            item.start + len(word),
+        )
+        for item, those in zip(items, words, strict=True)
+        for word in those
+    ]
+    hidden = gaps(tokenizer, filled)
+    if read_on and model.encoder is None:
+        hidden = [Gap(gap.left, [*gap.answer, *gap.right], []) for gap in hidden]
+    costs = iter(score(model, tokenizer, hidden, batch_tokens=batch_tokens))
+    choices = []
+    for those in words:
+        bits = [next(costs).bits for _ in those]
+        choices.append(bits.index(min(bits)))
+    return choices
+
+
+def rows(results: Sequence[ClozeResult], options: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """``results`` as rows of ``results.json``: of all words, and (task ``one_token``) of those of a single token, where
+    no model has to put a word together."""
+    kinds = {"cloze": list(results), "one_token": [result for result in results if result.tokens == 1]}
+    return [
+        row("cloze", task, metric, sum(values) / len(values), len(values), options)
+        for task, those in kinds.items()
+        if those
+        for metric, values in (
+            ("accuracy", [result.score for result in those]),
+            ("bits_per_word", [result.bits for result in those]),
+            ("stop_bits_per_word", [result.stop_bits for result in those]),
+        )
+    ]
