@@ -25,7 +25,7 @@ ILLEGAL = [
     (["arch=gpt", "objective=span_corruption"], "use objective=causal_lm, or arch=t5"),
     (["arch=gtp"], "arch=gtp does not exist; use one of bert, bert_original, gpt"),
     (["stepz=5"], "there is no key stepz; did you mean steps?"),
-    (["size.heads=7"], "7 heads do not divide the width 128"),
+    (["size.heads=7"], "7 heads do not divide the width 96"),
     (["steps=many"], "steps=many must be a whole number above 0"),
     (["data=files"], "data.path is needed here: add data.path=... to the command"),
     (["batch_size=9", "trainer.micro_batches=2"], "make it a multiple of 2"),

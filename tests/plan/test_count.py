@@ -174,5 +174,7 @@ def test_a_block_of_the_users_own_is_of_unknown_size_until_it_is_built():
 
 
 def test_tokens_seen_are_source_tokens_whatever_the_architecture():
-    seen = {make_plan(load(f"arch={arch}", "steps=7", "batch_size=4")).tokens_seen for arch in FITS}
+    seen = {
+        make_plan(load(f"arch={arch}", "steps=7", "batch_size=4", "context=128")).tokens_seen for arch in FITS
+    }
     assert seen == {7 * 4 * 128}

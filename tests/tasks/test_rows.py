@@ -178,11 +178,12 @@ def test_iobes_and_bilou():
 
 
 def squad(n):
-    """n paragraphs of two questions."""
+    """n paragraphs of three questions, one of them without an answer."""
     paragraphs = [
         {"context": f"Anna is {i} years old. Ben is {i + 1}.",
          "qas": [{"id": f"{i}a", "question": "How old is Anna?", "answers": [{"text": str(i), "answer_start": 8}]},
-                 {"id": f"{i}b", "question": "Why?", "answers": []}]}
+                 {"id": f"{i}b", "question": "And Ben?", "answers": [{"text": str(i + 1), "answer_start": 29}]},
+                 {"id": f"{i}c", "question": "Why?", "answers": []}]}
         for i in range(10, 10 + n)
     ]  # fmt: skip
     return {"version": "1.1", "data": [{"title": "t", "paragraphs": paragraphs}]}
@@ -191,11 +192,12 @@ def squad(n):
 def test_squad_files(tmp_path):
     path = write(tmp_path / "q.json", json.dumps(squad(60)))
     task = rows.extract(rows=rows.Squad(path=path, validation=0.2, test=0.2))
-    assert sum(len(task.examples(split)) for split in SPLITS) == 60  # those without an answer are passed over
+    assert sum(len(task.examples(split)) for split in SPLITS) == 120
     for example in task.examples("train"):
-        assert example.spans == (Span(8, 10),)
-        assert example.text[8:10] == example.answers[0]
-    check(task)
+        start = {"How old is Anna?": 8, "And Ben?": 29}[example.query]
+        assert example.spans == (Span(start, start + 2),)
+        assert example.text[start : start + 2] == example.answers[0]
+    check(task)  # a text's questions are in one split
 
 
 def test_questions_of_a_text_share_their_item_s_beginning(tmp_path):

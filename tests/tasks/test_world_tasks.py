@@ -205,6 +205,15 @@ def test_a_reply_must_be_true_and_about_what_was_asked(made):
     assert mean(task.scores(examples, [e.answers[0] for e in examples])["right"]) == 1
     shifted = task.scores(examples, [e.answers[0] for e in (*examples[9:], *examples[:9])])
     assert mean(shifted["right"]) < 0.1
+    by_story = {}
+    for example in examples:
+        by_story.setdefault(example.item.rpartition("/")[0], []).append(example)
+    pairs = [pair for pair in by_story.values() if len(pair) == 2]
+    swapped = [example.answers[0] for pair in pairs for example in reversed(pair)]  # true, of something else
+    asked = [example for pair in pairs for example in pair]
+    scores = task.scores(asked, swapped)
+    assert mean(scores["true"]) == 1
+    assert 0.1 < mean(scores["right"]) < 0.9
     thanks = task.scores(examples, ["I see."] * len(examples))
     assert max(thanks["right"]) == max(thanks["true"]) == 0
 

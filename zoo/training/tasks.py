@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from hydra.utils import instantiate
 
 from zoo.data.tokenizer import Tokenizer
@@ -20,6 +18,8 @@ from zoo.tasks.layout import Layout
 from zoo.tasks.readings import Reading
 from zoo.tasks.tuning import answer, tune
 from zoo.tasks.wording import worded
+from zoo.training.measures import measure
+from zoo.training.predictions import keep
 from zoo.training.records import write_json
 
 Row = dict[str, Any]
@@ -28,9 +28,12 @@ Row = dict[str, Any]
 def do_tasks(
     config: dict, folder: Path, model: Transformer, tokenizer: Tokenizer, say: Callable[[str], Any]
 ) -> list[Row]:
-    """The rows of results.json for every task of ``config``, tuned from ``model``."""
-    rows: list[Row] = []
-    source = instantiate(config["data"])
+    """The rows of results.json: what ``model`` can do as it is, and every task of ``config``, tuned from it."""
+    source, tuning = instantiate(config["data"]), config["tuning"]
+    rows = _Done(folder, "direct").rows(
+        lambda: measure(source, folder, model, tokenizer, context=config["context"],
+                        count=tuning["texts"], writes=tuning["writes"], say=say)
+    )  # fmt: skip
     for name, spec in (config["tasks"] or {}).items():
         task = instantiate(spec, source=source)
         rows += _Done(folder, f"{name}.scale").rows(lambda: _scale(name, task))  # noqa: B023
@@ -103,7 +106,12 @@ def _tuned(
         {**common, **row, "updates": tuned.best.updates, "options": options}
         for row in _tested(task, test, predictions)
     ]
-    _keep(folder / "predictions" / f"{name}.{reading_name}.parquet", task, test, predictions)
+    scores = task.scores(test, predictions)[task.metric]
+    keep(folder / "predictions" / f"{name}.{reading_name}.parquet", [
+        {"item": e.item, "score": float(score), "marked": _is_marked(e), "prediction": _shown(e, p),
+         "answer": worded(task.kind, e), "input": " | ".join(filter(None, (e.text, e.query)))[:2000]}
+        for e, p, score in zip(test, predictions, scores, strict=True)
+    ])  # fmt: skip
     tested = next(row for row in rows if row["split"] == "test" and row["headline"])
     say(
         f"{name:<12} {reading_name:<10} {task.metric} {tested['value']:.3f} "
@@ -140,25 +148,6 @@ def _tested(task: Task, test: Sequence[Example], predictions: Sequence[Predictio
 
 def _is_marked(example: Example) -> bool:
     return example.marked or any(span.marked for span in example.spans)
-
-
-def _keep(path: Path, task: Task, test: Sequence[Example], predictions: Sequence[Prediction]) -> None:
-    """One row per test item, so that runs can be compared item by item."""
-    scores = task.scores(test, predictions)[task.metric]
-    path.parent.mkdir(exist_ok=True)
-    table = pa.table(
-        {
-            "item": [example.item for example in test],
-            "score": pa.array(scores, pa.float64()),
-            "marked": [_is_marked(example) for example in test],
-            "prediction": [_shown(e, p) for e, p in zip(test, predictions, strict=True)],
-            "answer": [worded(task.kind, example) for example in test],
-            "input": [" | ".join(filter(None, (e.text, e.query)))[:2000] for e in test],
-        }
-    )
-    beside = path.with_suffix(".tmp")
-    pq.write_table(table, beside)
-    beside.replace(path)
 
 
 def _shown(example: Example, prediction: Prediction) -> str:

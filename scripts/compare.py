@@ -1,0 +1,32 @@
+"""The comparison, from the runs on disk: `python scripts/compare.py runs=[runs/table] group_by=arch`."""
+
+import os
+import time
+from pathlib import Path
+
+import hydra
+from omegaconf import DictConfig
+
+from zoo import door
+from zoo.config import folder, plain
+
+
+@hydra.main(config_path=str(folder()), config_name="compare", version_base="1.3")
+@door.job
+def command(config: DictConfig) -> None:
+    """Print the table; write it as a page, Markdown, CSV and JSON."""
+    from zoo.report import compare, show, write
+
+    settings = plain(config)
+    runs = settings["runs"]
+    if runs is None:
+        runs = "runs/table" if Path("runs/table").is_dir() else "runs"
+    places = [Path(place) for place in ([runs] if isinstance(runs, str) else runs)]
+    report = compare(places, settings)
+    show(report)
+    for path in write(report, Path(settings["out"]), time.strftime("%Y-%m-%d")):
+        print(os.path.relpath(path))
+
+
+if __name__ == "__main__":
+    door.enter(command, "compare")
