@@ -36,7 +36,7 @@ ILLEGAL = {
     "ffn.d_ff=-4 match=none": "ffn.d_ff",
     "size.vocab=0": "size.vocab",
     "size.positions=0": "size.positions",
-    "size.heads=3": "size.heads",
+    "size.heads=5": "size.heads",
     "size.d_model=130": "size.d_model",
     "size.d_model=36 size.heads=4": "attention.mixer.d_head",
     "attention.mixer.d_head=5": "attention.mixer.d_head",

@@ -14,7 +14,7 @@ STEP = 4  # feed-forward widths are multiples of this
 
 
 def reference(counted: Counted) -> Counted:
-    """arch=gpt of the same size in the plain recipe: what every matched run is as large as."""
+    """arch=gpt of the same size with every axis at its default: what every matched run is as large as."""
     config = counted.config
     size = config["size"]
     plain = {
@@ -23,7 +23,7 @@ def reference(counted: Counted) -> Counted:
             **config["arch"],
             "encoder": None,
             "decoder": {"sees": "past"},
-            "bias": True,
+            "bias": False,
             "input_norm": False,
             "embedding": {"segments": 0},
             "head": {"_target_": "zoo.blocks.LMHead", "tied": True},
@@ -35,11 +35,11 @@ def reference(counted: Counted) -> Counted:
                 "kv_heads": size["heads"],
                 "d_head": None,
                 "qk_norm": False,
-                "bias": True,
+                "bias": False,
             }
         },
-        "ffn": {"_target_": "zoo.blocks.FeedForward", "d_ff": size["d_ff"], "gated": False, "bias": True},
-        "norm": {"placement": "pre", "layer": {"_target_": "zoo.blocks.LayerNorm", "bias": True}},
+        "ffn": {"_target_": "zoo.blocks.FeedForward", "d_ff": size["d_ff"], "gated": False, "bias": False},
+        "norm": {"placement": "pre", "layer": {"_target_": "zoo.blocks.LayerNorm", "bias": False}},
         "position": {"_target_": "zoo.blocks.Rotary"},
         "objective": {"name": "causal_lm"},
     }
