@@ -58,7 +58,12 @@ def test_a_rank_gets_the_signal_that_only_its_parent_was_sent():
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_without_ranks_a_signal_interrupts():
-    with pytest.raises(Interrupted), signals_reach_ranks():
+def terminate_oneself():
+    with signals_reach_ranks():
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(5)
+
+
+def test_without_ranks_a_signal_interrupts():
+    with pytest.raises(Interrupted):
+        terminate_oneself()

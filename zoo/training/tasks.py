@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from hydra.utils import instantiate
 
 from zoo.data.tokenizer import Tokenizer
@@ -102,15 +102,15 @@ def _tuned(
             )  # fmt: skip
     predictions = answer(tuned, reading, test, tuning["batch_size"])
     options = {"lr": tuning["lr"], **tuned.best.options}
+    items = scored(task, test, predictions)
     rows += [
-        {**common, **row, "updates": tuned.best.updates, "options": options}
-        for row in _tested(task, test, predictions)
+        {**common, **row, "updates": tuned.best.updates, "options": options} for row in means(task, items)
     ]
-    scores = task.scores(test, predictions)[task.metric]
     keep(folder / "predictions" / f"{name}.{reading_name}.parquet", [
-        {"item": e.item, "score": float(score), "marked": _is_marked(e), "prediction": _shown(e, p),
-         "answer": worded(task.kind, e), "input": " | ".join(filter(None, (e.text, e.query)))[:2000]}
-        for e, p, score in zip(test, predictions, scores, strict=True)
+        {"item": item.name, "score": item.scores[task.metric], "marked": item.marked,
+         "prediction": _shown(item.example, item.prediction), "answer": worded(task.kind, item.example),
+         "input": " | ".join(filter(None, (item.example.text, item.example.query)))[:2000]}
+        for item in items
     ])  # fmt: skip
     tested = next(row for row in rows if row["split"] == "test" and row["headline"])
     say(
@@ -126,28 +126,46 @@ def _scale(name: str, task: Task) -> list[Row]:
     return [
         {"task": name, "kind": task.kind, "reading": reading, **row, "updates": 0, "options": {}}
         for reading, answers in (("baseline", task.baseline(test)), ("oracle", task.oracle(test)))
-        for row in _tested(task, test, answers)
+        for row in means(task, scored(task, test, answers))
     ]
 
 
-def _tested(task: Task, test: Sequence[Example], predictions: Sequence[Prediction]) -> list[Row]:
-    """Each metric's mean over the test items, and over the marked ones among them."""
+class Scored(NamedTuple):
+    """An answer to a test item.  ``marked``: it is about what only later context settles, and is shown apart."""
+
+    name: str
+    marked: bool
+    scores: dict[str, float]
+    example: Example
+    prediction: Prediction
+
+
+def scored(task: Task, test: Sequence[Example], predictions: Sequence[Prediction]) -> list[Scored]:
+    """Every item; and the marked spans of a tagged text as an item of their own, where the task scores them apart."""
+    scores = task.scores(test, predictions)
+    found = []
+    for i, (example, prediction) in enumerate(zip(test, predictions, strict=True)):
+        own = {metric: float(values[i]) for metric, values in scores.items() if metric != "marked"}
+        found.append(Scored(example.item, example.marked, own, example, prediction))
+        apart = float(scores["marked"][i]) if "marked" in scores else math.nan
+        if not math.isnan(apart):
+            found.append(Scored(f"{example.item}m", True, {task.metric: apart}, example, prediction))
+    return found
+
+
+def means(task: Task, items: Sequence[Scored]) -> list[Row]:
+    """Rows of each metric's mean over the items that have one: split test without the marked, test_marked with them."""
     rows: list[Row] = []
-    marked = np.array([_is_marked(example) for example in test])
-    for metric, scores in task.scores(test, predictions).items():
-        values = np.array(scores, dtype=float)
-        for split, chosen in (("test", np.ones_like(marked)), ("test_marked", marked)):
-            some = values[chosen & ~np.isnan(values)]
-            if len(some):
+    for split, marked in (("test", False), ("test_marked", True)):
+        some = [item.scores for item in items if item.marked == marked]
+        for metric in dict.fromkeys(metric for scores in some for metric in scores):
+            values = [scores[metric] for scores in some if not math.isnan(scores.get(metric, math.nan))]
+            if values:
                 rows.append(
                     {"metric": metric, "headline": metric == task.metric, "split": split,
-                     "value": float(some.mean()), "count": len(some)}
+                     "value": sum(values) / len(values), "count": len(values)}
                 )  # fmt: skip
     return rows
-
-
-def _is_marked(example: Example) -> bool:
-    return example.marked or any(span.marked for span in example.spans)
 
 
 def _shown(example: Example, prediction: Prediction) -> str:

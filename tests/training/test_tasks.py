@@ -1,0 +1,105 @@
+"""A run's tasks: every row is what its predictions say, and what is done is not done again."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from zoo.config import load
+from zoo.errors import Interrupted
+from zoo.report.read import read
+from zoo.tasks import Example, Span
+from zoo.training import tasks
+from zoo.training.run import run
+
+SMALL = [
+    "experiment=smoke", "samples=0", "tuning.updates=4", "tuning.measure=[0.5,1]", "tuning.texts=12", "tuning.writes=2",
+    "task=[topic,entities,questions,reply]", "tuning.longest=48", "tuning.answer=8", "tuning.which=all",
+    "tasks.topic.train=40", "tasks.topic.validation=10", "tasks.topic.test=20",
+    "tasks.entities.train=40", "tasks.entities.validation=10", "tasks.entities.test=20",
+    "tasks.questions.train=40", "tasks.questions.validation=10", "tasks.questions.test=20",
+    "tasks.reply.train=40", "tasks.reply.validation=10", "tasks.reply.test=20",
+]  # fmt: skip
+READINGS = {
+    "gpt": {"topic": {"pool", "write"}, "entities": {"per_token", "write"}, "questions": {"span", "write"}},
+    "bert": {"topic": {"pool", "fill"}, "entities": {"per_token", "fill"}, "questions": {"span", "fill"}},
+    "t5": {"topic": {"pool", "write"}, "entities": {"per_token", "write"}, "questions": {"span", "write"}},
+}
+
+
+@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+def test_results_are_what_the_predictions_say_and_the_report_believes_them(arch, tmp_path):
+    folder = tmp_path / "run"
+    run(load(*SMALL, f"arch={arch}"), folder)
+    rows = json.loads((folder / "results.json").read_text())
+    for task, expected in READINGS[arch].items():
+        found = {row["reading"] for row in rows if row["task"] == task}
+        assert found == expected | {"baseline", "oracle"}
+    kinds = {row["kind"] for row in rows}
+    assert {"pre-training", "cloze", "continuation", "direction", "direct_writing", "classify"} <= kinds
+    tested = [
+        row
+        for row in rows
+        if row["split"].startswith("test")
+        and row.get("headline")
+        and row["reading"] not in ("baseline", "oracle")
+    ]
+    assert {row["split"] for row in tested} == {"test", "test_marked"}
+    for row in tested:
+        table = pq.read_table(folder / "predictions" / f"{row['task']}.{row['reading']}.parquet").to_pylist()
+        scores = [item["score"] for item in table if item["marked"] == (row["split"] == "test_marked")]
+        assert row["count"] == len(scores)
+        assert row["value"] == pytest.approx(sum(scores) / len(scores))
+    chosen = {(row["task"], row["reading"]) for row in rows if row.get("chosen")}
+    assert len(chosen) == 4  # one reading of each task
+    believed = read(folder)
+    assert not believed.warnings
+    assert {task for task, _ in believed.items} >= {"topic", "entities", "questions", "reply"}
+
+
+def test_an_interrupted_run_goes_on_with_the_tasks_that_are_left(tmp_path, monkeypatch):
+    config = load(*SMALL, "arch=gpt", "tuning.which=first")
+    run(config, tmp_path / "whole")
+    real, made = tasks.tune, []
+
+    def counted(model, task, *args, **more):
+        if len(made) == 2:
+            raise Interrupted(15)
+        made.append(task.name)
+        return real(model, task, *args, **more)
+
+    monkeypatch.setattr(tasks, "tune", counted)
+    with pytest.raises(Interrupted):
+        run(config, tmp_path / "cut")
+    assert made == ["topic", "entities"]
+    monkeypatch.setattr(
+        tasks, "tune", lambda model, task, *a, **m: made.append(task.name) or real(model, task, *a, **m)
+    )
+    run(config, tmp_path / "cut")
+    assert made == ["topic", "entities", "questions", "reply"]
+
+    def results(name):
+        rows = json.loads((tmp_path / name / "results.json").read_text())
+        return [row for row in rows if not row["metric"].startswith(("tokens_per", "seconds"))]
+
+    assert results("cut") == results("whole")
+
+
+def test_marked_spans_and_marked_items_are_shown_apart():
+    class Task:
+        metric = "f1"
+
+        def scores(self, examples, predictions):
+            return {"f1": [0.5, 1.0], "marked": [0.0, float("nan")]}
+
+    examples = [Example("test/0/0", "Amber", spans=(Span(0, 5, "ship", True),)), Example("test/1/0", "Bob")]
+    items = tasks.scored(Task(), examples, [(), ()])
+    assert [(item.name, item.marked, item.scores) for item in items] == [
+        ("test/0/0", False, {"f1": 0.5}),
+        ("test/0/0m", True, {"f1": 0.0}),
+        ("test/1/0", False, {"f1": 1.0}),
+    ]
+    assert [(row["split"], row["value"], row["count"]) for row in tasks.means(Task(), items)] == [
+        ("test", 0.75, 2),
+        ("test_marked", 0.0, 1),
+    ]
