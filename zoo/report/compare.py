@@ -230,7 +230,7 @@ def _missing(
                 missing.append({"what": name, "command": table})
         for row in report["words"]:
             if not all(row["abilities"].values()):
-                updates = f"{row['updates']:g}"
+                updates = max(1, round(row["updates"]))
                 key = thresholds["budget_key"]
                 missing.append(
                     {

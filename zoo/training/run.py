@@ -109,6 +109,8 @@ def _run(config: dict, folder: Path, record: Record, source: str) -> Outcome:
         raise
     record.end("done")
     _finish(loggers, 0, results)
+    seconds = int(time.perf_counter() - begun)
+    console.print(f"done in {seconds // 60}:{seconds % 60:02d}: {folder}")
     return Outcome(folder, "done", results)
 
 
@@ -239,7 +241,7 @@ def _conclude(
         budget={**budget, "tokens_in_loss": int(float(totals["tokens_in_loss"]))},
         timings={"session_seconds": round(seconds, 1), "training_seconds": float(totals["training_seconds"])},
     )
-    _report(objective, results, seconds, folder)
+    _report(objective, results)
     return results
 
 
@@ -257,7 +259,7 @@ def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> None:
     write_json(path, [*before, *rows])
 
 
-def _report(objective: str, results: dict[str, Any], seconds: float, folder: Path) -> None:
+def _report(objective: str, results: dict[str, Any]) -> None:
     if objective == "causal_lm":
         ours, theirs = results["loss"], results["kneser_ney_5gram_loss"]
         console.print(f"held-out loss [bold]{ours:.3f}[/bold] nats per token; Kneser-Ney 5-gram {theirs:.3f}")
@@ -271,7 +273,6 @@ def _report(objective: str, results: dict[str, Any], seconds: float, folder: Pat
                 else ""
             )
         )
-    console.print(f"done in {int(seconds // 60)}:{int(seconds % 60):02d}: {folder}")
 
 
 def _describe(plan: Plan, module: Pretraining, corpus: Corpus, folder: Path, resumed: Path | None) -> None:
