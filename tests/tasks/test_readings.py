@@ -53,10 +53,10 @@ def earlier(rng, item):
 
 
 def capitals(rng, item):
-    """A name is in capitals; its last letter is its type."""
-    name = word(rng, "ABCDEFGH") + rng.choice(["X", "Y"])
+    """A name is in capitals; its first letter is its type."""
+    name = rng.choice(["X", "Y"]) + word(rng, "ABCDEFGH")
     text = f"{word(rng)} {name} {word(rng)}"
-    return Example(item, text, spans=(Span(4, 8, name[-1]),))
+    return Example(item, text, spans=(Span(4, 8, name[0]),))
 
 
 def settled_later(rng, item):

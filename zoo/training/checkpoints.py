@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import torch
 from lightning.pytorch.plugins.io import TorchCheckpointIO
 
 from zoo.errors import UserError
+from zoo.training.whole import whole
 
 LAST, PREVIOUS, BEST = "last.ckpt", "previous.ckpt", "best.ckpt"
 
@@ -24,20 +23,11 @@ def save(value: Any, path: Path) -> None:
     Raises:
         UserError: the disk is full or not writable; what stood at ``path`` is still there.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with whole(path) as file:
             torch.save(value, file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
     except (OSError, RuntimeError) as error:  # torch's zip writer turns a full disk into a RuntimeError
-        Path(name).unlink(missing_ok=True)
         raise UserError(f"could not write {path} ({error}); the checkpoint before it is untouched") from error
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def read(path: Path) -> dict[str, Any]:

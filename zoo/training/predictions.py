@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from zoo.training.whole import whole
+
 
 def keep(path: Path, rows: list[dict[str, Any]]) -> None:
     """Write ``rows`` whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".tmp")
-    pq.write_table(pa.Table.from_pylist(rows), beside)
-    beside.replace(path)
+    with whole(path) as file:
+        pq.write_table(pa.Table.from_pylist(rows), file)

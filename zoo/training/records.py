@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import platform
@@ -18,13 +19,12 @@ from lightning.pytorch.loggers import Logger
 from lightning.pytorch.utilities.rank_zero import rank_zero_only
 
 from zoo.errors import UserError
+from zoo.training.whole import whole
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write beside, then rename."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    with whole(path) as file:
+        file.write(text.encode("utf-8"))
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -165,9 +165,8 @@ class MetricsCsv(Logger):
             return [row for row in csv.DictReader(file) if row["step"] and None not in row.values()]
 
     def _write(self, rows: list[dict[str, Any]]) -> None:
-        beside = self.path.with_name(f".{self.path.name}")
-        with beside.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, self._columns, restval="")
-            writer.writeheader()
-            writer.writerows(rows)
-        beside.replace(self.path)
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, self._columns, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+        write_text(self.path, text.getvalue())
