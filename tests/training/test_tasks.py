@@ -92,7 +92,10 @@ def test_marked_spans_and_marked_items_are_shown_apart():
         def scores(self, examples, predictions):
             return {"f1": [0.5, 1.0], "marked": [0.0, float("nan")]}
 
-    examples = [Example("test/0/0", "Amber", spans=(Span(0, 5, "ship", True),)), Example("test/1/0", "Bob")]
+    examples = [
+        Example("test/0/0", "Amber", spans=(Span(0, 5, "ship", True),), marked=True),
+        Example("test/1/0", "Bob"),
+    ]
     items = tasks.scored(Task(), examples, [(), ()])
     assert [(item.name, item.marked, item.scores) for item in items] == [
         ("test/0/0", False, {"f1": 0.5}),

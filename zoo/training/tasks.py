@@ -143,11 +143,12 @@ class Scored(NamedTuple):
 def scored(task: Task, test: Sequence[Example], predictions: Sequence[Prediction]) -> list[Scored]:
     """Every item; and the marked spans of a tagged text as an item of their own, where the task scores them apart."""
     scores = task.scores(test, predictions)
+    apart_already = "marked" in scores  # then the other metrics leave the marked spans out
     found = []
     for i, (example, prediction) in enumerate(zip(test, predictions, strict=True)):
         own = {metric: float(values[i]) for metric, values in scores.items() if metric != "marked"}
-        found.append(Scored(example.item, example.marked, own, example, prediction))
-        apart = float(scores["marked"][i]) if "marked" in scores else math.nan
+        found.append(Scored(example.item, example.marked and not apart_already, own, example, prediction))
+        apart = float(scores["marked"][i]) if apart_already else math.nan
         if not math.isnan(apart):
             found.append(Scored(f"{example.item}m", True, {task.metric: apart}, example, prediction))
     return found
