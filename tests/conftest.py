@@ -4,6 +4,10 @@ import random
 
 import pytest
 import torch
+from hypothesis import settings
+
+settings.register_profile("zoo", deadline=None)  # how long an example takes says nothing here
+settings.load_profile("zoo")
 
 
 @pytest.fixture(autouse=True, scope="session")
