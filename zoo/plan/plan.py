@@ -63,7 +63,10 @@ def make_plan(config: dict, vocab: int | None = None) -> Plan:
     row = lengths(config["objective"], config["context"])
     check(config, row)
     vocab = vocab or config["size"]["vocab"] or config["tokenizer"].get("vocab_size") or 512
-    positions = config["size"]["positions"] or max(row.inputs, row.targets)
+    longest = max(row.inputs, row.targets)
+    if tuning := config["tuning"] if config["tasks"] else None:
+        longest = max(longest, tuning["longest"] + tuning["answer"])  # what is read and what is answered in one row
+    positions = config["size"]["positions"] or longest
     counted = Counted(config, vocab, positions)
     width = solve_width(counted, config["match"]["by"], row.source)
     if config["ffn"]["d_ff"] not in (config["size"]["d_ff"], width):
