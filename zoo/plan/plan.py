@@ -65,7 +65,9 @@ def make_plan(config: dict, vocab: int | None = None) -> Plan:
     vocab = vocab or config["size"]["vocab"] or config["tokenizer"].get("vocab_size") or 512
     longest = max(row.inputs, row.targets)
     if tuning := config["tuning"] if config["tasks"] else None:
-        longest = max(longest, tuning["longest"] + tuning["answer"])  # what is read and what is answered in one row
+        longest = max(
+            longest, tuning["longest"] + tuning["answer"]
+        )  # what is read and what is answered in one row
     positions = config["size"]["positions"] or longest
     counted = Counted(config, vocab, positions)
     width = solve_width(counted, config["match"]["by"], row.source)
