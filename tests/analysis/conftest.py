@@ -6,8 +6,9 @@ import pytest
 import torch
 
 import zoo
-from zoo.analysis.scoring import _STOP, _rows, padded, stops
+from zoo.analysis.scoring import _STOP, _rows, stops
 from zoo.data.vocabularies import Bytes, Characters
+from zoo.generation.padding import padded
 
 
 @cache

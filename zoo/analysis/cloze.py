@@ -16,12 +16,14 @@ import torch
 
 from zoo.analysis.items import Gap, Item, gaps
 from zoo.analysis.rows import row
-from zoo.analysis.scoring import asked_with_sentinel, batches, evaluating, padded, score, stops
+from zoo.analysis.scoring import asked_with_sentinel, batches, score, stops
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 from zoo.generation.fill import Blanks, fill_left_to_right
+from zoo.generation.padding import padded
 from zoo.generation.write import write
 from zoo.models import Transformer
+from zoo.models.evaluating import evaluating
 
 
 @dataclass(frozen=True)

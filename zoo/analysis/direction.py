@@ -27,11 +27,11 @@ import torch
 from torch import Tensor
 
 from zoo.analysis.rows import row
-from zoo.analysis.scoring import evaluating
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 from zoo.generation.write import check_length
 from zoo.models import Transformer
+from zoo.models.evaluating import evaluating
 from zoo.objectives.span_corruption import corrupt, noise_mask, shift_right
 
 _DENSITY, _MEAN_SPAN = 0.15, 3.0  # of what is cut out of an encoder-decoder's text (Raffel et al. 2020)

@@ -17,19 +17,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from zoo.analysis.items import Gap
-from zoo.blocks.masks import EVERYTHING, NotPadding, Rule
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.generation.padding import padded
 from zoo.generation.write import longest
 from zoo.models import Transformer
+from zoo.models.evaluating import evaluating
 
 _STOP = -1  # wanted: that the answer ends here
 
@@ -54,18 +53,6 @@ class _Row(NamedTuple):
     targets: list[int]
     first: int
     wanted: list[int]
-
-
-@contextmanager
-def evaluating(model: Transformer) -> Iterator[None]:
-    """Within: evaluation mode and no gradients; after: as before."""
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        model.train(was_training)
 
 
 def score(
@@ -160,17 +147,6 @@ def _ask(model: Transformer, tokenizer: Tokenizer, rows: Sequence[_Row]) -> tupl
     special = torch.cat([special, special.new_ones(logs.shape[1] - len(special))])
     guesses = logs.masked_fill(special, -torch.inf).argmax(-1)
     return costs.tolist(), (guesses == wanted).tolist()
-
-
-def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[Tensor, Rule]:
-    """(B, T), filled up on the right, and the rule that hides the filling; where there is none, the faster kernels
-    apply."""
-    width = max(len(row) for row in rows)
-    tokens = torch.tensor([[*row, *[pad] * (width - len(row))] for row in rows], device=device)
-    lengths = torch.tensor([len(row) for row in rows], device=device)
-    if bool((lengths == width).all()):
-        return tokens, EVERYTHING
-    return tokens, NotPadding(torch.arange(width, device=device) < lengths[:, None])
 
 
 def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

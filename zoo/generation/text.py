@@ -13,6 +13,7 @@ from zoo.generation.fill import Blanks, append_one_by_one, fill_left_to_right, m
 from zoo.generation.sampling import GREEDY, Sampling
 from zoo.generation.write import check_length, write
 from zoo.models import Transformer
+from zoo.models.evaluating import evaluating
 
 Writer = Callable[..., list[list[int]]]  # `write` with its model, ids and sampling given
 FILLING = ("mask_predict", "left_to_right", "one_by_one")
@@ -49,11 +50,9 @@ def generate(
     for name, value in (("max_new_tokens", max_new_tokens), ("iterations", iterations)):
         if not isinstance(value, int) or value < 1:
             raise UserError(f"{name}={value} must be a whole number above 0")
-    was_training = model.training
-    model.eval()
     generator = torch.Generator(device=model.embedding.tokens.weight.device).manual_seed(seed)
     encoded = [tokenizer.encode(prompt, specials=True) for prompt in prompts]
-    try:
+    with evaluating(model):
         if "fill" in able:
             return _fill(model, tokenizer, encoded, max_new_tokens, sampling, method, iterations, generator)
         writer = partial(
@@ -61,8 +60,6 @@ def generate(
         )
         way = _continue if model.encoder is None else _answer
         return [tokenizer.decode(row) for row in way(writer, tokenizer, encoded, max_new_tokens)]
-    finally:
-        model.train(was_training)
 
 
 def _continue(

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from zoo.blocks import Stack
-from zoo.blocks.masks import EVERYTHING, NotPadding, Rule
+from zoo.blocks.masks import EVERYTHING, Rule
 from zoo.blocks.positions import Learned
 from zoo.errors import UserError
 from zoo.generation.cache import Cache
 from zoo.generation.layout import laid_out_for_writing
+from zoo.generation.padding import left_padded, padded, unless_all
 from zoo.generation.sampling import GREEDY, Sampling
 from zoo.models import Transformer
 
@@ -49,18 +50,17 @@ def write(
     memory: Tensor | None = None
     memory_rule: Rule = EVERYTHING
     if model.encoder is None:
-        tokens, real = _left_padded(prompts, pad, device)
+        tokens, real = left_padded(prompts, pad, device)
     else:
-        encoded, encoded_real = _right_padded(prompts, pad, device)
+        encoded, memory_rule = padded(prompts, pad, device)
         check_length(model.encoder, encoded.shape[1])
-        memory_rule = _unless_all(encoded_real)
         memory = model.encode(encoded, rule=memory_rule)
         tokens = torch.tensor([[bos, *begin]] * len(prompts), device=device)
         real = torch.ones_like(tokens, dtype=torch.bool)
     check_length(model.decoder, tokens.shape[1] + max_new_tokens)
     # One flag per slot that will ever be: what is written is real.
     flags = torch.cat([real, real.new_ones(len(prompts), max_new_tokens)], dim=1)
-    rule = _unless_all(flags)
+    rule = unless_all(flags)
     positions = (flags.cumsum(1) - 1).clamp(min=0)
     ends = torch.tensor(list(stop), device=device)
     finished = torch.zeros(len(prompts), dtype=torch.bool, device=device)
@@ -89,24 +89,6 @@ def write(
 
 def _until(row: list[int], stop: set[int]) -> list[int]:
     return row[: next((i for i, token in enumerate(row) if token in stop), len(row))]
-
-
-def _unless_all(real: Tensor) -> Rule:
-    """The padding rule where there is padding: without any, the faster kernels apply."""
-    return EVERYTHING if bool(real.all()) else NotPadding(real)
-
-
-def _left_padded(prompts: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Prompts end in the same slot, so that all rows write their next token at once."""
-    width = max(len(prompt) for prompt in prompts)
-    tokens = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
-    real = torch.tensor([[False] * (width - len(p)) + [True] * len(p) for p in prompts], device=device)
-    return tokens, real
-
-
-def _right_padded(prompts: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    tokens, real = _left_padded([list(reversed(p)) for p in prompts], pad, device)
-    return tokens.flip(1), real.flip(1)
 
 
 def longest(stack: Stack) -> float:

@@ -1,7 +1,4 @@
-"""How an example is laid out in tokens, the same for every architecture and reading.
-
-Shapes: B examples, T longest row.
-"""
+"""How an example is laid out in tokens, the same for every architecture and reading."""
 
 from __future__ import annotations
 
@@ -10,10 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from zoo.blocks.masks import EVERYTHING, NotPadding, Rule
 from zoo.data.tokenizer import Tokenizer
 from zoo.tasks.task import Example
 
@@ -59,14 +53,3 @@ class Layout:
         if example.query_first:
             return Source([cls, *query, sep, *text, sep], len(query) + 2, starts, ends)
         return Source([cls, *text, sep, *query, sep], 1, starts, ends)
-
-
-def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> tuple[Tensor, Rule]:
-    """(B, T) filled up on the right, and the rule that hides what was filled up."""
-    width = max(len(row) for row in rows)
-    tokens = torch.full((len(rows), width), pad)
-    lengths = torch.tensor([len(row) for row in rows])
-    for index, row in enumerate(rows):
-        tokens[index, : len(row)] = torch.tensor(row)
-    real = torch.arange(width) < lengths[:, None]
-    return tokens.to(device), EVERYTHING if bool(real.all()) else NotPadding(real.to(device))

@@ -13,6 +13,7 @@ from typing import Any
 
 from torchmetrics.functional.text import rouge_score, sacre_bleu_score, squad
 
+from zoo.analysis import text_statistics
 from zoo.tasks.task import Span
 
 Texts = Sequence[str]
@@ -64,8 +65,8 @@ def _bleu(said: list[str], right: list[list[str]], order: int = 4) -> float:
     for n in range(1, order + 1):
         most: Counter[tuple[str, ...]] = Counter()
         for one in right:
-            most |= Counter(_ngrams(one, n))
-        mine = Counter(_ngrams(said, n))
+            most |= Counter(text_statistics.ngrams(one, n))
+        mine = Counter(text_statistics.ngrams(said, n))
         matches, total, extra = (mine & most).total(), mine.total(), float(n > 1)
         if not matches + extra:
             return 0.0
@@ -133,18 +134,11 @@ def corpus_entity_f1(predicted: Sequence[Iterable[Span]], gold: Sequence[Iterabl
 # --- variety ----------------------------------------------------------------------------------------------------------
 
 
-def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
-
-
 def distinct(texts: Texts, n: int = 2) -> float:
     """Different n-grams of words over all n-grams in the texts (Li et al. 2016); NaN where there is none."""
-    grams = [gram for text in texts for gram in _ngrams(text.split(), n)]
-    return len(set(grams)) / len(grams) if grams else math.nan
+    return text_statistics.distinct((text.split() for text in texts), n)
 
 
 def repetition(texts: Texts, n: int = 4) -> float:
     """The share of n-grams of words that stood in the same text before; 0 is best (Welleck et al. 2020)."""
-    grams = [_ngrams(text.split(), n) for text in texts]
-    total = sum(map(len, grams))
-    return 1 - sum(len(set(one)) for one in grams) / total if total else math.nan
+    return text_statistics.repetition((text.split() for text in texts), n)

@@ -7,8 +7,7 @@ what is tested, once.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +16,7 @@ import torch
 from torch import nn
 
 from zoo.models import Transformer
+from zoo.models.evaluating import evaluating
 from zoo.tasks.readings import Reading
 from zoo.tasks.task import Example, Prediction, Task
 
@@ -55,7 +55,6 @@ def tune(
     clip: float,
     measure: Sequence[float],
     seed: int,
-    show: Callable[[Point], Any] = lambda point: None,
 ) -> Tuned:
     """A fine-tuned copy of ``model``.
 
@@ -93,7 +92,6 @@ def tune(
         if update in points:
             point = _point(model, head, task, reading, validation, update, batch_size, first)
             curve.append(point)
-            show(point)
             if best is None or point.scores[task.metric] > best[0].scores[task.metric]:
                 best = point, _state(model), _state(head) if head is not None else None
     assert best is not None
@@ -104,7 +102,6 @@ def tune(
     for options in others:
         point = _point(model, head, task, reading, validation, chosen.updates, batch_size, options)
         curve.append(point)
-        show(point)
         chosen = max(chosen, point, key=lambda p: p.scores[task.metric])
     return Tuned(model.eval(), head, chosen, curve)
 
@@ -135,7 +132,6 @@ def _point(
     return Point(update, options, mean_scores(task, examples, predictions))
 
 
-@torch.no_grad()
 def _predictions(
     model: Transformer,
     head: nn.Module | None,
@@ -147,22 +143,12 @@ def _predictions(
     """In the order of ``examples``; read in the order of their length, so that little is padding."""
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].text) + len(examples[i].query))
     found: dict[int, Prediction] = {}
-    with _evaluating(model):
+    with evaluating(model):
         for low in range(0, len(order), 2 * batch_size):
             chosen = order[low : low + 2 * batch_size]
             answers = reading.predict(model, head, [examples[i] for i in chosen], **options)
             found.update(zip(chosen, answers, strict=True))
     return [found[i] for i in range(len(examples))]
-
-
-@contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
-    was = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(was)
 
 
 def _batches(

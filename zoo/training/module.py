@@ -11,6 +11,7 @@ from torch import Tensor
 
 from zoo.errors import UserError
 from zoo.models import Transformer
+from zoo.models.evaluating import evaluating
 from zoo.objectives import Batch
 from zoo.objectives.loss import sums, update_loss
 from zoo.training.meter import Meter
@@ -77,17 +78,14 @@ class Pretraining(LightningModule):
         steps = {"scheduler": schedule(optimizer, self.optim, self.updates), "interval": "step"}
         return {"optimizer": optimizer, "lr_scheduler": steps}
 
-    @torch.no_grad()
     def evaluate(self, batches: list[Batch]) -> dict[str, float]:
         """Means over all of ``batches``, this rank taking its share of them."""
         meter = Meter().to(self.device)
-        was_training = self.model.training
-        self.model.eval()
-        for batch in batches[self.trainer.global_rank :: self.trainer.world_size]:
-            placed = self.trainer.strategy.batch_to_device(batch)
-            with self.trainer.precision_plugin.forward_context():
-                meter.update(sums(self.model, placed, self.is_special))
-        self.model.train(was_training)
+        with evaluating(self.model):
+            for batch in batches[self.trainer.global_rank :: self.trainer.world_size]:
+                placed = self.trainer.strategy.batch_to_device(batch)
+                with self.trainer.precision_plugin.forward_context():
+                    meter.update(sums(self.model, placed, self.is_special))
         return meter.compute()
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,13 +37,11 @@ def do_tasks(
     )  # fmt: skip
     for name, spec in (config["tasks"] or {}).items():
         task = instantiate(spec, source=source)
-        rows += _Done(folder, f"{name}.scale").rows(lambda: _scale(name, task))  # noqa: B023
+        rows += _Done(folder, f"{name}.scale").rows(partial(_scale, name, task))
         own: list[Row] = []
         for reading_name, reading in _readings(config, task, tokenizer, model.capabilities):
             done = _Done(folder, f"{name}.{reading_name}")
-            own += done.rows(
-                lambda: _tuned(config, folder, name, task, reading_name, reading, model, say)  # noqa: B023
-            )
+            own += done.rows(partial(_tuned, config, folder, name, task, reading_name, reading, model, say))
         rows += _with_choice(own)
     return rows
 

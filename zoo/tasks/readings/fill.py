@@ -12,8 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from zoo.generation.fill import Blanks, fill_left_to_right, mask_predict
+from zoo.generation.padding import padded
 from zoo.models import Transformer
-from zoo.tasks.layout import Layout, padded
+from zoo.tasks.layout import Layout
 from zoo.tasks.task import Example, Prediction, Task
 from zoo.tasks.wording import understood, worded
 

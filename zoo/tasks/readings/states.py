@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from zoo.blocks.masks import Rule
+from zoo.generation.padding import padded
 from zoo.models import Transformer
-from zoo.tasks.layout import Layout, Source, padded
+from zoo.tasks.layout import Layout, Source
 from zoo.tasks.task import Example
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from zoo.generation.padding import padded
 from zoo.generation.write import write
 from zoo.models import Transformer
-from zoo.tasks.layout import Layout, padded
+from zoo.tasks.layout import Layout
 from zoo.tasks.task import Example, Prediction, Task
 from zoo.tasks.wording import understood, worded
 
