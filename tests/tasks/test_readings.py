@@ -14,11 +14,20 @@ from zoo.data.vocabularies import Bytes
 from zoo.tasks import Example, Span
 from zoo.tasks.layout import Layout
 from zoo.tasks.readings import Fill, PerToken, Pool, SpanEnds, Write
-from zoo.tasks.tuning import answer, mean_scores, tune
 from zoo.tasks.wording import understood, worded
+from zoo.training.tuning import answer, mean_scores, tune
 
 TOKENIZER = Bytes(vocab_size=262, sentinels=0).fit([])
 STATES = ("gpt", "bert", "t5")
+OPTIM = {
+    "lr": 2e-3,
+    "betas": (0.9, 0.98),
+    "eps": 1e-8,
+    "weight_decay": 0.01,
+    "warmup": 0.1,
+    "final": 1.0,
+    "clip": 1.0,
+}
 
 
 def exact(name, kind, classes, make):
@@ -95,7 +104,7 @@ def learned(arch, task, reading, updates=250):
     assert way.needs in model.capabilities
     tuned = tune(
         model, task, way, task.examples("train"), task.examples("validation"), updates=updates, batch_size=32,
-        lr=2e-3, weight_decay=0.01, warmup=0.1, clip=1.0, measure=(0.5, 1.0), seed=0,
+        measure=(0.5, 1.0), average=0.1, optim=OPTIM, seed=0,
     )  # fmt: skip
     test = task.examples("test")
     return mean_scores(task, test, answer(tuned, way, test, 32))["exact"]

@@ -12,7 +12,7 @@ import yaml
 from zoo.data.sources import Stdlib
 from zoo.data.world import World, consistent, judge
 from zoo.data.world.lexicon import split_sentences
-from zoo.data.world.oracle import tokens
+from zoo.data.world.oracle import answer, tokens
 from zoo.errors import UserError
 from zoo.tasks import world as tasks
 
@@ -40,7 +40,8 @@ def test_the_oracle_is_near_1_and_far_above_the_baseline(made, name):
     task = made[name]
     examples = task.examples("test")
     best = headline(task, examples, task.oracle(examples))
-    assert best > 0.95
+    # Part of a story shows part of its mood; and not every sentence of the truth tells an event.
+    assert best > {"mood": 0.75, "writing": 0.7}.get(name, 0.95)
     assert headline(task, examples, task.baseline(examples)) < 0.6 < best
 
 
@@ -70,6 +71,19 @@ def test_every_item_is_of_the_story_it_names_and_splits_share_none(made, name):
             assert where == split
             assert example.text.split("\n")[0] in story.text
     assert not any(told[a] & told[b] for a, b in combinations(SPLITS, 2))
+
+
+def test_a_short_story_is_the_beginning_of_the_whole_one():
+    """The same words, and everything known about it is about those."""
+    source = World()
+    for i in range(150):
+        whole, short = source.story("train", i), source.story("train", i, sentences=4)
+        assert short.lines == whole.lines[: len(short.lines)]
+        assert 4 <= len(short.lines) <= len(whole.lines)
+        assert all(number < len(short.lines) for number, _ in short.log)
+        assert all(judge(short.text, said) == label for said, label in short.statements)
+        assert all(short.text[q.start : q.end] == q.answer for q in short.questions)
+        assert all(answer(short.text, q.text) == q.answer for q in short.questions)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -178,7 +192,7 @@ def test_translation_is_of_the_second_language_and_in_order(made):
         split, number, _ = example.item.split("/")
         story = source.story(split, int(number))
         first = story.lines.index(split_sentences(example.text)[0])
-        assert example.answers == (" ".join(story.translation[first : first + 2]),)
+        assert example.answers == (story.translation[first],)
 
 
 def test_a_headline_is_praised_for_what_it_tells_in_any_words(made):
@@ -213,9 +227,27 @@ def test_a_reply_must_be_true_and_about_what_was_asked(made):
     asked = [example for pair in pairs for example in pair]
     scores = task.scores(asked, swapped)
     assert mean(scores["true"]) == 1
-    assert 0.1 < mean(scores["right"]) < 0.9
+    assert 0.1 < mean(scores["right"]) < 0.95  # a short story has few people and things to ask about
     thanks = task.scores(examples, ["I see."] * len(examples))
     assert max(thanks["right"]) == max(thanks["true"]) == 0
+
+
+def test_only_what_tells_an_event_is_told(made):
+    """What fits anywhere (the weather) is no fault and no merit; what comes after a fault counts no more."""
+    task = made["writing"]
+    for example in task.examples("test"):
+        said = split_sentences(example.answers[0])
+        for aside in ("The dogs were growling for hours.", "The rain was falling all around."):
+            held, told = (
+                task.scores([example], [" ".join([aside, *said[:2]])])[m][0] for m in ("held", "told")
+            )
+            if held == 1:  # the aside takes the place of a sentence and adds nothing
+                (own,) = task.scores([example], [" ".join(said[:2])])["told"]
+                assert told == own
+            (alone,) = task.scores([example], [aside])["told"]
+            assert alone == 0
+        (faulty,) = task.scores([example], [" ".join(["Nobody the of.", *said])])["told"]
+        assert faulty == 0
 
 
 def test_writing_is_held_until_the_first_fault(made):

@@ -17,11 +17,11 @@ from zoo.models import Transformer
 from zoo.tasks import Example, Prediction, Span, Task
 from zoo.tasks.layout import Layout
 from zoo.tasks.readings import Reading
-from zoo.tasks.tuning import answer, tune
 from zoo.tasks.wording import worded
 from zoo.training.measures import measure
 from zoo.training.predictions import keep
 from zoo.training.records import write_json
+from zoo.training.tuning import answer, tune
 
 Row = dict[str, Any]
 
@@ -39,9 +39,9 @@ def do_tasks(
         task = instantiate(spec, source=source)
         rows += _Done(folder, f"{name}.scale").rows(partial(_scale, name, task))
         own: list[Row] = []
-        for reading_name, reading in _readings(config, task, tokenizer, model.capabilities):
-            done = _Done(folder, f"{name}.{reading_name}")
-            own += done.rows(partial(_tuned, config, folder, name, task, reading_name, reading, model, say))
+        for way in _ways(config, name, task, tokenizer, model.capabilities):
+            done = _Done(folder, f"{name}.{way.name}")
+            own += done.rows(partial(_tuned, config, folder, name, task, way, model, say))
         rows += _with_choice(own)
     return rows
 
@@ -61,17 +61,41 @@ class _Done:
         return rows
 
 
-def _readings(
-    config: dict, task: Task, tokenizer: Tokenizer, capabilities: frozenset[str]
-) -> list[tuple[str, Reading]]:
-    """Those that suit the task and the model, in the order of the configuration."""
+class _Way(NamedTuple):
+    """How a task is done: by a reading, tuned at a rate; ``options`` of decoding, None where validation chooses."""
+
+    reading_name: str
+    reading: Reading
+    lr: float
+    options: Row | None
+    tested: bool
+
+    @property
+    def name(self) -> str:
+        return self.reading_name if self.tested else f"{self.reading_name}.{self.lr:g}"
+
+
+def _ways(
+    config: dict, name: str, task: Task, tokenizer: Tokenizer, capabilities: frozenset[str]
+) -> list[_Way]:
+    """The readings that suit the task and the model: the chosen one or the first, or all; or each at every rate of a
+    grid, to choose by, and then nothing is tested."""
     tuning = config["tuning"]
     answers = tokenizer.encode_batch([worded(task.kind, example) for example in task.examples("train")])
     longest = min(max(len(tokens) for tokens in answers) + 1, tuning["answer"])
     layout = Layout(tokenizer, longest=tuning["longest"], answer=longest)
-    found = [(name, instantiate(spec)(task, layout)) for name, spec in tuning["readings"].items()]
-    able = [(n, r) for n, r in found if r.needs in capabilities and task.kind in r.kinds]
-    return able[:1] if tuning["which"] == "first" else able
+    made = [(n, instantiate(spec)(task, layout)) for n, spec in tuning["readings"].items()]
+    able = {n: r for n, r in made if r.needs in capabilities and task.kind in r.kinds}
+    if tuning["rates"]:
+        return [_Way(n, r, lr, None, False) for n, r in able.items() for lr in tuning["rates"]]
+    choice = tuning["chosen"].get(name, {})
+    lr = choice.get("lr", tuning["optim"]["lr"])
+    own = choice.get("reading")
+    if tuning["which"] != "all":
+        able = {
+            n: able[n] for n in ([own] if tuning["which"] == "chosen" and own in able else list(able)[:1])
+        }
+    return [_Way(n, r, lr, choice.get("options") if n == own else None, True) for n, r in able.items()]
 
 
 def _tuned(
@@ -79,33 +103,39 @@ def _tuned(
     folder: Path,
     name: str,
     task: Task,
-    reading_name: str,
-    reading: Reading,
+    way: _Way,
     model: Transformer,
     say: Callable[[str], Any],
 ) -> list[Row]:
     tuning, begun = config["tuning"], time.perf_counter()
-    train, validation, test = (task.examples(split) for split in ("train", "validation", "test"))
-    keys = ("updates", "batch_size", "lr", "weight_decay", "warmup", "clip", "measure")
+    train, validation = task.examples("train"), task.examples("validation")
+    keys = ("updates", "batch_size", "measure", "average")
     tuned = tune(
-        model, task, reading, train, validation, seed=config["seed"], **{key: tuning[key] for key in keys}
-    )
-    common = {"task": name, "kind": task.kind, "reading": reading_name}
+        model, task, way.reading, train, validation, optim={**tuning["optim"], "lr": way.lr},
+        seed=config["seed"], options=way.options, **{key: tuning[key] for key in keys},
+    )  # fmt: skip
+    common = {"task": name, "kind": task.kind, "reading": way.reading_name}
     rows: list[Row] = []
     for point in tuned.curve:
-        options = {"lr": tuning["lr"], **point.options}
+        options = {"lr": way.lr, **point.options}
         for metric, value in point.scores.items():
             rows.append(
                 {**common, "metric": metric, "headline": metric == task.metric, "split": "validation",
                  "value": value, "count": len(validation), "updates": point.updates, "options": options}
             )  # fmt: skip
-    predictions = answer(tuned, reading, test, tuning["batch_size"])
-    options = {"lr": tuning["lr"], **tuned.best.options}
+    best = tuned.best
+    shown = f"{name:<12} {way.reading_name:<10} {task.metric}"
+    if not way.tested:
+        say(
+            f"{shown} {best.scores[task.metric]:.3f} at rate {way.lr:g} ({time.perf_counter() - begun:.0f} s)"
+        )
+        return rows
+    test = task.examples("test")
+    predictions = answer(tuned, way.reading, test, tuning["batch_size"])
+    options = {"lr": way.lr, **best.options}
     items = scored(task, test, predictions)
-    rows += [
-        {**common, **row, "updates": tuned.best.updates, "options": options} for row in means(task, items)
-    ]
-    keep(folder / "predictions" / f"{name}.{reading_name}.parquet", [
+    rows += [{**common, **row, "updates": best.updates, "options": options} for row in means(task, items)]
+    keep(folder / "predictions" / f"{name}.{way.reading_name}.parquet", [
         {"item": item.name, "score": item.scores[task.metric], "marked": item.marked,
          "prediction": _shown(item.example, item.prediction), "answer": worded(task.kind, item.example),
          "input": " | ".join(filter(None, (item.example.text, item.example.query)))[:2000]}
@@ -113,8 +143,8 @@ def _tuned(
     ])  # fmt: skip
     tested = next(row for row in rows if row["split"] == "test" and row["headline"])
     say(
-        f"{name:<12} {reading_name:<10} {task.metric} {tested['value']:.3f} "
-        f"({time.perf_counter() - begun:.0f} s, best after {tuned.best.updates} updates)"
+        f"{shown} {tested['value']:.3f} "
+        f"({time.perf_counter() - begun:.0f} s, best after {best.updates} updates)"
     )
     return rows
 

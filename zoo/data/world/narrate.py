@@ -7,6 +7,7 @@ from zoo.data.world.asides import Asides
 from zoo.data.world.english import TOLD
 from zoo.data.world.listed import listed
 from zoo.data.world.meaning import Event
+from zoo.data.world.telling import LONGEST
 
 _SAME = listed("both both then when soon once after afterwards having before earlier leading semicolon")
 _OTHER = listed("and then when soon once after afterwards before earlier semicolon")
@@ -21,12 +22,17 @@ _PROGRESS = frozenset(listed("do search wait talk"))
 class Narrator(Asides):
     """Tells a whole story."""
 
-    def tell(self) -> None:
-        """All events, with pauses; the moods spread evenly; the ambiguous name early, and settled late."""
+    def tell(self, sentences: int = LONGEST) -> None:
+        """All events, with pauses; the moods spread evenly; the ambiguous name early, and settled late.
+
+        Where there are more, only the first ``sentences``: then how the story ends is not told.
+        """
         slots, total = len(self.deck), len(self.beats)
         if self.plan.riddle:
             self.riddle = {self.dice.pick((1, 2)): "open", total - self.dice.pick((1, 2)): "settle"}
         while self.beats:
+            if len(self.sentences) >= sentences:
+                return
             done = total - len(self.beats)
             for step in [step for step in self.riddle if step <= done]:
                 self._riddle(self.riddle.pop(step))
@@ -39,7 +45,7 @@ class Narrator(Asides):
             self._riddle(self.riddle.pop(step))
         if not self.crowded() and self.dice.chance(0.3):
             self.closing()
-        while len(self.sentences) < 5:
+        while len(self.sentences) < min(5, sentences):
             self.aside()
 
     def _advance(self, *, merge: bool) -> None:

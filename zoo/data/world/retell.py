@@ -28,7 +28,7 @@ class Retelling:
         parts = iter([self.clause(event) for event in events])
         pattern = CONSTRUCTIONS[relation].pattern
         text = "".join(next(parts) if piece == "{S}" else piece for piece in _pieces(pattern))
-        return text[0].upper() + text[1:]
+        return text[:1].upper() + text[1:]
 
     def clause(self, event: Event) -> str:
         """One event, said with its place if it has one."""
@@ -60,4 +60,4 @@ def headline(dice: Dice, split: str, told: English, log: tuple[tuple[int, Event]
     ]
     joint = dice.pick((", and ", "; ", ", then ", "; ")) if len(clauses) > 1 else ""
     text = joint.join(clauses)
-    return text[0].upper() + text[1:]
+    return text[:1].upper() + text[1:]

@@ -6,6 +6,7 @@ from functools import cached_property
 from zoo.data.world.annotate import Entity, Examiner, Question, entities
 from zoo.data.world.dialogue import dialogue
 from zoo.data.world.dice import Dice
+from zoo.data.world.grammar import SETTLING
 from zoo.data.world.meaning import Event, Meaning
 from zoo.data.world.narrate import Narrator
 from zoo.data.world.parse import parse
@@ -13,6 +14,7 @@ from zoo.data.world.plan import plan
 from zoo.data.world.retell import headline
 from zoo.data.world.second import second
 from zoo.data.world.shape import depth, template
+from zoo.data.world.telling import LONGEST
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,26 @@ class Story:
     """One story: its `text`, and what is known about it, lazily."""
 
     def __init__(
-        self, seed: int, split: str, dice: Dice | None = None, *, riddle_type: str = "", annotation: int = 0
+        self,
+        seed: int,
+        split: str,
+        dice: Dice | None = None,
+        *,
+        riddle_type: str = "",
+        annotation: int = 0,
+        sentences: int = LONGEST,
     ) -> None:
-        """From a seed. For the oracle: other dice, another type of the ambiguous name, other annotations."""
+        """From a seed. `sentences`: told up to the event that reaches so many; the same words as those of the whole.
+
+        For the oracle: other dice, another type of the ambiguous name, other annotations.
+        """
         dice = dice or Dice(seed)
         self.seed, self.split, self.plan, self.annotation = seed, split, plan(dice, split), annotation
+        self.longest = sentences
         if riddle_type:
             self.plan = self.plan._replace(riddle_type=riddle_type)
         narrator = Narrator(self.plan, dice)
-        narrator.tell()
+        narrator.tell(sentences)
         self.lines: tuple[str, ...] = tuple(narrator.sentences)
         self.log: tuple[tuple[int, Event], ...] = tuple(narrator.log)
         self.text: str = " ".join(self.lines)
@@ -70,6 +83,13 @@ class Story:
             found.append(Sentence(line, start, start + len(line)))
             start += len(line) + 1
         return tuple(found)
+
+    @property
+    def settled(self) -> bool:
+        """Whether what its ambiguous name is, if it has one, is said by its end."""
+        name = self.plan.riddle
+        told = any(event.agent == name and event.kind in (*SETTLING, "intro") for _, event in self.log)
+        return told or not name or name not in self.text
 
     @property
     def _spans(self) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from zoo.data.world.dice import Dice
 from zoo.data.world.heldout import SPLITS
 from zoo.data.world.second import translate_headline
 from zoo.data.world.story import Story
+from zoo.data.world.telling import LONGEST
 
 _TALKED = 0.2  # the share of English documents that end in a dialogue
 _DOCUMENT = 9 * 2**60  # the stream of dice that decides what becomes of a story
@@ -32,9 +33,9 @@ class World:
         if not 0 <= second_language <= 1:
             raise ValueError(f"second_language is a share between 0 and 1, not {second_language}")
 
-    def story(self, split: str, i: int) -> Story:
-        """Story i of a split."""
-        return Story(self.story_seed(split, i), split)
+    def story(self, split: str, i: int, *, sentences: int = LONGEST) -> Story:
+        """Story i of a split; told up to the event that reaches so many sentences, if there are more."""
+        return Story(self.story_seed(split, i), split, sentences=sentences)
 
     def story_seed(self, split: str, i: int) -> int:
         """The seed of one story's dice."""

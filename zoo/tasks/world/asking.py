@@ -64,13 +64,28 @@ def new(text: str, written: str) -> float:
     return sum(line not in text for line in lines) / len(lines) if lines else math.nan
 
 
+def told(before: Sequence[str], written: str, wanted: int) -> float:
+    """The share of ``wanted`` sentences that tell an event, until the first fault or repetition.
+
+    What goes on around a story (the weather, how somebody feels) fits anywhere: it is no fault, and no merit.
+    """
+    return _gone_on(before, written, wanted)[1] / wanted
+
+
 def held(before: Sequence[str], written: str, wanted: int) -> float:
     """The share of ``wanted`` sentences that go on with those before, until the first fault or repetition."""
+    return _gone_on(before, written, wanted)[0] / wanted
+
+
+def _gone_on(before: Sequence[str], written: str, wanted: int) -> tuple[int, int]:
+    """How many of the first ``wanted`` sentences stand before the first fault or repetition, and how many of these tell
+    an event."""
     reader, seen = Reader(), set(before)
     for sentence in before:
         reader.read(sentence)
-    good = 0
+    good, telling = 0, 0
     for sentence in split_sentences(written.strip())[:wanted]:
+        events = len(reader.log)
         if sentence in seen:
             break
         try:
@@ -79,4 +94,5 @@ def held(before: Sequence[str], written: str, wanted: int) -> float:
             break
         seen.add(sentence)
         good += 1
-    return good / wanted
+        telling += len(reader.log) > events
+    return good, telling

@@ -23,7 +23,7 @@ from zoo.tasks.world.walk import dice, walk
 
 
 def translation(*, source: World, train: int = 4000, validation: int = 200, test: int = 500,
-                per_story: int = 1, sentences: int = 2) -> Made:  # fmt: skip
+                per_story: int = 1, sentences: int = 1) -> Made:  # fmt: skip
     """So many sentences, one after the other, in the second language.  Metric: BLEU; baseline: the source."""
 
     def items(story: Story) -> list[Example]:
@@ -42,7 +42,13 @@ def translation(*, source: World, train: int = 4000, validation: int = 200, test
 
 
 def headline(
-    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, draws: int = 5
+    *,
+    source: World,
+    train: int = 4000,
+    validation: int = 200,
+    test: int = 500,
+    sentences: int = 4,
+    draws: int = 5,
 ) -> Made:
     """A story in a line.  Metric: "events", F1 between what the line says happened and what the nearest reference says,
     in whatever words: truth alone would praise a line about nothing that matters, overlap of words one that is wrong.
@@ -52,6 +58,8 @@ def headline(
     """
 
     def items(story: Story) -> list[Example]:
+        if not story.headline:  # nothing yet that one would tell in a line
+            return []
         more = 1 if story.split == "train" else draws
         drawn = [story.headline, *(_again(story, n).headline for n in range(1, more))]
         return [Example("", story.text, answers=tuple(dict.fromkeys(drawn)))]
@@ -65,17 +73,23 @@ def headline(
         }
 
     def know(examples: Sequence[Example]) -> list[Prediction]:
-        return [_again(_story_of(source, example), draws).headline for example in examples]
+        return [_again(_story_of(source, example, sentences), draws).headline for example in examples]
 
     def first(examples: Sequence[Example]) -> list[Prediction]:
         return [split_sentences(example.text)[0].removesuffix(".") for example in examples]
 
-    made = walk(source, items, train=train, validation=validation, test=test)
+    made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
     return generate("headline", made, metric="events", score=score, baseline=first, oracle=know)
 
 
 def reply(
-    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, per_story: int = 2
+    *,
+    source: World,
+    train: int = 4000,
+    validation: int = 200,
+    test: int = 500,
+    sentences: int = 4,
+    per_story: int = 2,
 ) -> Made:
     """The next turn of a dialogue about a story: the text is the story and the turns so far, the query the last one.
 
@@ -106,27 +120,40 @@ def reply(
     def first(examples: Sequence[Example]) -> list[Prediction]:
         return [split_sentences(example.text)[0] for example in examples]
 
-    made = walk(source, items, per_story=per_story, train=train, validation=validation, test=test)
+    made = walk(
+        source, items, sentences=sentences, per_story=per_story, train=train, validation=validation, test=test
+    )
     return generate("reply", made, metric="right", score=score, baseline=first)
 
 
 def writing(
-    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, sentences: int = 3
+    *,
+    source: World,
+    train: int = 4000,
+    validation: int = 200,
+    test: int = 500,
+    sentences: int = 6,
+    written: int = 3,
 ) -> Made:
-    """The end of a story, its last so many sentences.
+    """How a story goes on, the last ``written`` of its sentences.
 
-    Metric: "held", the share of that many sentences that come before the first fault: a sentence that is not of the
-    language, contradicts the story, or only repeats one of it.  Baseline: its last sentence, again and again.
+    Metric: "told", the share of that many sentences that tell an event and come before the first fault: a sentence
+    that is not of the language, contradicts the story, or only repeats one of it.  "held" counts sentences that tell
+    none too.  Baseline: its last sentence, again and again.
     """
 
     def items(story: Story) -> list[Example]:
-        kept = len(story.lines) - sentences
+        kept = len(story.lines) - written
         return [Example("", story.beginning(kept), answers=(" ".join(story.lines[kept:]),))]
 
     def score(examples: Sequence[Example], predictions: Sequence[str]) -> Scores:
         pairs = list(zip(examples, predictions, strict=True))
-        held = [asking.held(split_sentences(example.text), said, sentences) for example, said in pairs]
+        before = [split_sentences(example.text) for example in examples]
+        held = [asking.held(lines, said, written) for lines, (_, said) in zip(before, pairs, strict=True)]
         return {
+            "told": [
+                asking.told(lines, said, written) for lines, (_, said) in zip(before, pairs, strict=True)
+            ],
             "held": held,
             "consistent": [float(share == 1) for share in held],
             "whole": [float(bool(consistent(f"{example.text} {said.strip()}"))) for example, said in pairs],
@@ -137,14 +164,20 @@ def writing(
         }
 
     def last(examples: Sequence[Example]) -> list[Prediction]:
-        return [" ".join(split_sentences(example.text)[-1:] * sentences) for example in examples]
+        return [" ".join(split_sentences(example.text)[-1:] * written) for example in examples]
 
-    made = walk(source, items, train=train, validation=validation, test=test)
-    return generate("writing", made, metric="held", score=score, baseline=last)
+    made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
+    return generate("writing", made, metric="told", score=score, baseline=last)
 
 
 def completion(
-    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, per_story: int = 1
+    *,
+    source: World,
+    train: int = 4000,
+    validation: int = 200,
+    test: int = 500,
+    sentences: int = 4,
+    per_story: int = 1,
 ) -> Made:
     """The rest of a sentence: the text is the story so far and the sentence's first words.
 
@@ -171,18 +204,28 @@ def completion(
             held.append(formed[-1] and asking.held(before, sentence, 1))
         return {"held": held, "grammatical": formed, **overlap(examples, predictions)}
 
-    made = once(walk(source, items, per_story=per_story, train=train, validation=validation, test=test))
+    made = once(
+        walk(
+            source,
+            items,
+            sentences=sentences,
+            per_story=per_story,
+            train=train,
+            validation=validation,
+            test=test,
+        )
+    )
     return generate("completion", made, metric="held", score=score, baseline=most_frequent(made))
 
 
 def _again(story: Story, draw: int) -> Story:
     """The same story, everything that has many right answers drawn once more."""
-    return Story(story.seed, story.split, annotation=story.annotation + draw)
+    return Story(story.seed, story.split, annotation=story.annotation + draw, sentences=story.longest)
 
 
-def _story_of(source: World, example: Example) -> Story:
+def _story_of(source: World, example: Example, sentences: int) -> Story:
     split, number, _ = example.item.split("/")
-    return source.story(split, int(number))
+    return source.story(split, int(number), sentences=sentences)
 
 
 def _asked(question: str) -> set[str]:

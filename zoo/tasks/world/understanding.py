@@ -1,25 +1,28 @@
 """What is understood of a story: its topic and mood, whether it bears a statement out, its names, answers to questions.
 
 Each function makes a task from a world.  ``train``, ``validation``, ``test``: how many items each split has;
-``per_story``: at most so many from one story.  Pre-training reads the train stories, never those of the other splits.
+``sentences``: stories are told up to the event that reaches so many; ``per_story``: at most so many items from one.
+Pre-training reads the train stories, never those of the other splits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, zip_longest
 
 from zoo.data.world import Story, World, judge, oracle
 from zoo.data.world.dice import Dice
 from zoo.data.world.moods import MOODS
 from zoo.data.world.nouns import TOPICS
 from zoo.data.world.retell import Retelling
+from zoo.data.world.telling import LONGEST
 from zoo.tasks.kinds import Made, classify, extract, tag
 from zoo.tasks.task import Example, Prediction, Span
 from zoo.tasks.world.walk import dice, walk
 
 
-def topic(*, source: World, train: int = 4000, validation: int = 200, test: int = 500) -> Made:
+def topic(
+    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, sentences: int = 4
+) -> Made:
     """What a story is about, one of ten topics.  Oracle: to which topic most nouns belong."""
 
     def items(story: Story) -> list[Example]:
@@ -28,11 +31,13 @@ def topic(*, source: World, train: int = 4000, validation: int = 200, test: int 
     def know(examples: Sequence[Example]) -> list[Prediction]:
         return [oracle.topic_guess(example.text) for example in examples]
 
-    made = walk(source, items, train=train, validation=validation, test=test)
+    made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
     return classify("topic", made, classes=TOPICS, oracle=know)
 
 
-def mood(*, source: World, train: int = 4000, validation: int = 200, test: int = 500) -> Made:
+def mood(
+    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, sentences: int = 4
+) -> Made:
     """How a story feels, one of four moods.  Oracle: the mood that most of the telling words show."""
 
     def items(story: Story) -> list[Example]:
@@ -41,12 +46,18 @@ def mood(*, source: World, train: int = 4000, validation: int = 200, test: int =
     def know(examples: Sequence[Example]) -> list[Prediction]:
         return [oracle.mood_guess(example.text) for example in examples]
 
-    made = walk(source, items, train=train, validation=validation, test=test)
+    made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
     return classify("mood", made, classes=MOODS, oracle=know)
 
 
 def pair(
-    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, per_story: int = 2
+    *,
+    source: World,
+    train: int = 4000,
+    validation: int = 200,
+    test: int = 500,
+    sentences: int = 4,
+    per_story: int = 2,
 ) -> Made:
     """Whether a story makes a statement (the query) "true" or "false", or leaves it "unknown".
 
@@ -56,17 +67,23 @@ def pair(
 
     def items(story: Story) -> list[Example]:
         throw = dice(story, 4)
-        first = throw.pick(("true", "false"))
-        events = sorted(
-            (one for one in story.statements if one[1] != "unknown"), key=lambda one: one[1] != first
-        )
-        mixed = chain.from_iterable(zip_longest(events, _doings(story, throw)))
-        return [Example("", story.text, query=one[0], answers=(one[1],)) for one in mixed if one]
+        events: dict[str, str] = {}
+        for said, label in story.statements:
+            if label != "unknown":
+                events.setdefault(label, said)
+        wanted = throw.pick(("true", "false"))
+        mixed = (
+            [(events[wanted], wanted)] if len(events) == 2 else []
+        )  # else a label would go with a kind of story
+        mixed += _doings(story, throw)
+        return [Example("", story.text, query=said, answers=(label,)) for said, label in mixed]
 
     def know(examples: Sequence[Example]) -> list[Prediction]:
         return [judge(example.text, example.query) for example in examples]
 
-    made = walk(source, items, per_story=per_story, train=train, validation=validation, test=test)
+    made = walk(
+        source, items, sentences=sentences, per_story=per_story, train=train, validation=validation, test=test
+    )
     return classify("pair", made, classes=("true", "false", "unknown"), oracle=know)
 
 
@@ -85,7 +102,13 @@ def _doings(story: Story, throw: Dice) -> list[tuple[str, str]]:
 
 
 def entities(
-    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, metric: str = "f1"
+    *,
+    source: World,
+    train: int = 4000,
+    validation: int = 200,
+    test: int = 500,
+    sentences: int = LONGEST,
+    metric: str = "f1",
 ) -> Made:
     """Every name with what it is.  Marked: a name that may be two things, until the story settles it.
 
@@ -96,12 +119,18 @@ def entities(
         spans = tuple(Span(e.start, e.end, e.type, e.marked) for e in story.entities)
         return [Example("", story.text, spans=spans, marked=any(span.marked for span in spans))]
 
-    made = walk(source, items, train=train, validation=validation, test=test)
+    made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
     return tag("entities", made, classes=("person", "place", "animal", "ship"), metric=metric, marks=True)
 
 
 def questions(
-    *, source: World, train: int = 4000, validation: int = 200, test: int = 500, per_story: int = 2
+    *,
+    source: World,
+    train: int = 4000,
+    validation: int = 200,
+    test: int = 500,
+    sentences: int = 4,
+    per_story: int = 2,
 ) -> Made:
     """A question before or after a story, its answer a word of it.  Marked: what decides it stands behind the answer.
 
@@ -118,5 +147,7 @@ def questions(
     def know(examples: Sequence[Example]) -> list[Prediction]:
         return [oracle.answer(example.text, example.query) for example in examples]
 
-    made = walk(source, items, per_story=per_story, train=train, validation=validation, test=test)
+    made = walk(
+        source, items, sentences=sentences, per_story=per_story, train=train, validation=validation, test=test
+    )
     return extract("questions", made, oracle=know)

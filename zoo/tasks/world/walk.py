@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from zoo.data.world import Story, World
 from zoo.data.world.dice import Dice
+from zoo.data.world.telling import LONGEST
 from zoo.errors import UserError
 from zoo.tasks.task import Example
 
@@ -19,10 +20,17 @@ def dice(story: Story, stream: int) -> Dice:
 
 
 def walk(
-    source: World, items: Callable[[Story], Iterable[Example]], *, per_story: int = 1, **counts: int
+    source: World,
+    items: Callable[[Story], Iterable[Example]],
+    *,
+    sentences: int = LONGEST,
+    per_story: int = 1,
+    **counts: int,
 ) -> Callable[[str], list[Example]]:
     """What makes the examples of a split, ``counts[split]`` of them: story by story, at most ``per_story`` of each.
 
+    Stories are told up to the event that reaches ``sentences``; those that leave an ambiguous name open are passed
+    over.
     An item whose answer stands in what is read, where it is to be written and not found, is passed over.
 
     Raises:
@@ -37,7 +45,8 @@ def walk(
         made: list[Example] = []
         number = 0
         while len(made) < counts[split]:
-            fit = [example for example in items(source.story(split, number)) if not _given_away(example)]
+            story = source.story(split, number, sentences=sentences)
+            fit = [one for one in items(story) if not _given_away(one)] if story.settled else []
             made += [replace(one, item=f"{split}/{number}/{j}") for j, one in enumerate(fit[:per_story])]
             number += 1
         return made[: counts[split]]

@@ -7,18 +7,22 @@ what is tested, once.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 
 from zoo.models import Transformer
 from zoo.models.evaluating import evaluating
 from zoo.tasks.readings import Reading
 from zoo.tasks.task import Example, Prediction, Task
+from zoo.training.optimisation import adamw, schedule
+
+Options = dict[str, object]
 
 
 @dataclass
@@ -26,7 +30,7 @@ class Point:
     """A measured point of the curve: ``scores`` are means over the validation items."""
 
     updates: int
-    options: dict[str, object]
+    options: Options
     scores: dict[str, float]
 
 
@@ -40,6 +44,14 @@ class Tuned:
     curve: list[Point] = field(default_factory=list)
 
 
+class _Learner(nn.Module):
+    """A model, and what a reading adds to it."""
+
+    def __init__(self, model: Transformer, head: nn.Module | None) -> None:
+        super().__init__()
+        self.model, self.head = model, head
+
+
 def tune(
     model: Transformer,
     task: Task,
@@ -49,61 +61,66 @@ def tune(
     *,
     updates: int,
     batch_size: int,
-    lr: float,
-    weight_decay: float,
-    warmup: float,
-    clip: float,
     measure: Sequence[float],
+    average: float,
+    optim: Mapping[str, Any],
     seed: int,
+    options: Options | None = None,
 ) -> Tuned:
     """A fine-tuned copy of ``model``.
 
-    The learning rate rises and then stays, so that every point of the curve is what a run of that length would give.
-
     Args:
         measure: where to measure, as shares of ``updates``.
+        average: what is measured has the mean of the weights over about this share of the updates so far (Polyak
+            averaging, with exponentially fading weights).  With a rate that stays, every point of the curve is
+            then what a run of that length gives, as good as if its rate had been lowered at its end.
+        optim: the keys of ``conf/optim``.
+        options: how to decode; None: the reading's first way along the curve, the others where that one is best.
     """
     model = copy.deepcopy(model)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         head = reading.head(model.embedding.tokens.embedding_dim)
-    if head is not None:
-        head.to(model.embedding.tokens.weight.device)
-    parameters = [*model.parameters(), *(head.parameters() if head is not None else ())]
-    groups = [
-        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},
-        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), fused=True)
-    ramp = max(1, int(warmup * updates))
+    learner = _Learner(model, head).to(model.embedding.tokens.weight.device).train()
+    averaged = AveragedModel(learner, multi_avg_fn=_fading(average))
+    optimizer = adamw(learner, dict(optim))
+    rate = schedule(optimizer, dict(optim), updates)
     points = sorted({max(1, round(share * updates)) for share in measure})
-    first, *others = reading.options()  # the others are tried where the first one is best
+    first, *others = reading.options() if options is None else [options]
     curve: list[Point] = []
-    best: tuple[Point, dict, dict | None] | None = None
-    model.train()
+    best: tuple[Point, dict[str, Tensor]] | None = None
     for update, batch in enumerate(_batches(train, batch_size, updates, seed), start=1):
-        for group in optimizer.param_groups:
-            group["lr"] = lr * min(1.0, update / ramp)
-        loss = reading.loss(model, head, batch, np.random.default_rng((seed, 3, update)))
+        loss = reading.loss(model, learner.head, batch, np.random.default_rng((seed, 3, update)))
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(parameters, clip)
+        if optim["clip"]:
+            nn.utils.clip_grad_norm_(learner.parameters(), optim["clip"])
         optimizer.step()
         optimizer.zero_grad()
+        rate.step()
+        averaged.update_parameters(learner)
         if update in points:
-            point = _point(model, head, task, reading, validation, update, batch_size, first)
+            point = _point(averaged.module, task, reading, validation, update, batch_size, first)
             curve.append(point)
             if best is None or point.scores[task.metric] > best[0].scores[task.metric]:
-                best = point, _state(model), _state(head) if head is not None else None
+                best = point, {k: v.detach().clone() for k, v in averaged.module.state_dict().items()}
     assert best is not None
-    model.load_state_dict(best[1])
-    if head is not None and best[2] is not None:
-        head.load_state_dict(best[2])
+    averaged.module.load_state_dict(best[1])
     chosen = best[0]
-    for options in others:
-        point = _point(model, head, task, reading, validation, chosen.updates, batch_size, options)
+    for other in others:
+        point = _point(averaged.module, task, reading, validation, chosen.updates, batch_size, other)
         curve.append(point)
         chosen = max(chosen, point, key=lambda p: p.scores[task.metric])
-    return Tuned(model.eval(), head, chosen, curve)
+    return Tuned(averaged.module.model.eval(), averaged.module.head, chosen, curve)
+
+
+def _fading(share: float) -> Any:
+    """For ``AveragedModel``: the newest weights count one part in ``share`` of the updates so far."""
+
+    @torch.no_grad()
+    def step(kept: Sequence[Tensor], new: Sequence[Tensor], before: Tensor | int) -> None:
+        torch._foreach_lerp_(kept, new, 1 / max(1.0, share * (int(before) + 1)))
+
+    return step
 
 
 def answer(tuned: Tuned, reading: Reading, examples: Sequence[Example], batch_size: int) -> list[Prediction]:
@@ -119,16 +136,15 @@ def mean_scores(
 
 
 def _point(
-    model: Transformer,
-    head: nn.Module | None,
+    learner: _Learner,
     task: Task,
     reading: Reading,
     examples: Sequence[Example],
     update: int,
     batch_size: int,
-    options: dict[str, object],
+    options: Options,
 ) -> Point:
-    predictions = _predictions(model, head, reading, examples, batch_size, options)
+    predictions = _predictions(learner.model, learner.head, reading, examples, batch_size, options)
     return Point(update, options, mean_scores(task, examples, predictions))
 
 
@@ -138,7 +154,7 @@ def _predictions(
     reading: Reading,
     examples: Sequence[Example],
     batch_size: int,
-    options: dict[str, object],
+    options: Options,
 ) -> list[Prediction]:
     """In the order of ``examples``; read in the order of their length, so that little is padding."""
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].text) + len(examples[i].query))
@@ -163,7 +179,3 @@ def _batches(
             epoch += 1
         yield [examples[i] for i in order[:batch_size]]
         order = order[batch_size:]
-
-
-def _state(module: nn.Module) -> dict[str, Any]:
-    return {name: value.detach().clone() for name, value in module.state_dict().items()}
