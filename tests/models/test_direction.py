@@ -207,7 +207,10 @@ def test_a_prefix_is_seen_both_ways_and_what_follows_it_from_the_left_only(
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @given(
-    prefix=st.integers(0, LENGTH), start=st.integers(0, 6), end=st.integers(7, LENGTH), seed=st.integers(0, 1000)
+    prefix=st.integers(0, LENGTH),
+    start=st.integers(0, 6),
+    end=st.integers(7, LENGTH),
+    seed=st.integers(0, 1000),
 )
 @thorough
 def test_a_prefix_with_padding_on_either_side_shows_its_real_tokens_only(
@@ -217,7 +220,8 @@ def test_a_prefix_with_padding_on_either_side_shows_its_real_tokens_only(
     real = ((slots >= start) & (slots < end))[None]
     read = given_first(prefix)(model, rule=NotPadding(real.expand(LENGTH + 1, -1)))
     expected = reach(
-        lambda i, j: ATTENTIONS[attention](i, j) and real[0, j] and (j <= i or j < prefix), model.decoder.layers
+        lambda i, j: ATTENTIONS[attention](i, j) and real[0, j] and (j <= i or j < prefix),
+        model.decoder.layers,
     )
     assert torch.equal(influence(read, tokens(seed)), expected)
 
@@ -260,3 +264,15 @@ def test_without_a_stated_prefix_nothing_is_computed(make, attention):
     for read in (model, model.decode):
         with pytest.raises(ValueError, match="say how many slots of each row it has"):
             read(row)
+
+
+@pytest.mark.parametrize(
+    ("arch", "both_ways"),
+    [("gpt", [False]), ("prefix_lm", [True]), ("bert", [True]), ("t5", [True, False])],
+)
+def test_a_relative_bias_tells_what_is_ahead_from_what_is_behind_where_both_are_seen(make, arch, both_ways):
+    model, keys = make(arch, position="relative_bias"), torch.arange(11)[None]
+    stacks = [stack for stack in (model.encoder, model.decoder) if stack is not None]
+    for stack, differs in zip(stacks, both_ways, strict=True):
+        bias = stack.position.bias(torch.tensor([[5]]), keys)[0, 0, 0]
+        assert len(set(bias.tolist())) == (11 if differs else 6)

@@ -1,4 +1,4 @@
-"""A split with a token on either side, every place equally likely, the loss on what follows and on nothing that is seen."""
+"""A split with a token on either side, every place equally likely; the loss on what follows and on nothing seen."""
 
 import numpy as np
 import torch

@@ -141,8 +141,8 @@ VARIANTS = [
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=" ".join)
 def test_planned_flops_are_those_that_torch_counts_forward_and_three_times_with_backward(variant):
-    """One row; the vocabulary projected at the positions in the loss only, 15 % of 40 = 6 for masked LM, (41 + 1) / 2 of
-    41 for prefix LM, wherever the row is split."""
+    """One row; the vocabulary projected at the positions in the loss only: 15 % of 40 = 6 for masked LM, (41 + 1) / 2
+    for prefix LM."""
     plan = make_plan(load(*SMALL, *variant), vocab=70)
     model, row = build(plan, seed=0), plan.row
     tokens, targets = (torch.randint(0, 70, (1, length)) for length in (row.inputs, max(row.targets, 1)))

@@ -9,10 +9,9 @@ in a batch of the same shape, so equal inputs give equal bits.
 Each row of a matrix is divided by its sum before texts are averaged: every output then counts the same, and says what
 share of what moves it comes from where.
 
-What is read is what was read in pre-training: a decoder <eos> text, of which the first half is given and the rest being
-written, where that makes a difference to it; an encoder <cls> text <sep>; an encoder-decoder the text with spans cut out,
-in the same places in all texts.  The matrices leave out the frame: <bos>, <cls>, <sep>, and
-<eos> at either end.
+What is read is what was read in pre-training: a decoder <eos> text, of which the first half counts as given, where that
+makes a difference to it; an encoder <cls> text <sep>; an encoder-decoder the text with spans cut out, in the same
+places in all texts.  The matrices leave out the frame: <bos>, <cls>, <sep>, and <eos> at either end.
 
 Shapes: N texts, C slots changed (inputs), U slots watched (outputs), n tokens of a text.
 """

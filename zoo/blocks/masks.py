@@ -106,7 +106,7 @@ class BlockSparse(Rule):
 class Prefix(Rule):
     """The past, and a prefix of ``lengths`` (B or 1,) slots that everyone sees (prefix LM, Raffel et al. 2020, 3.2.1).
 
-    ``lengths`` None: still to be stated (see ``stated``); until then the rule shows nothing.
+    ``lengths`` None: still to be ``stated``; until then the rule cannot be asked.
     """
 
     lengths: Tensor | None = None
@@ -169,8 +169,12 @@ def stated(rule: Rule, prefix: Tensor | None) -> Rule:
     if not sees_prefix(rule):
         return rule
     if prefix is None:
-        raise ValueError("this stack sees a prefix both ways: say how many slots of each row it has (prefix=...)")
-    return reduce(Rule.__and__, (Prefix(prefix) if isinstance(part, Prefix) else part for part in parts(rule)))
+        raise ValueError(
+            "this stack sees a prefix both ways: say how many slots of each row it has (prefix=...)"
+        )
+    return reduce(
+        Rule.__and__, (Prefix(prefix) if isinstance(part, Prefix) else part for part in parts(rule))
+    )
 
 
 def is_static(rule: Rule) -> bool:

@@ -80,7 +80,9 @@ class Stack(nn.Module):
         slots = length + (cache.length if cache is not None else 0)
         sees = stated(self.sees, prefix)
         if cache is not None and prefix is not None and sees_prefix(sees) and int(prefix.max()) > slots:
-            raise ValueError("a prefix seen both ways is read at once: its first slots cannot see what is not there")
+            raise ValueError(
+                "a prefix seen both ways is read at once: its first slots cannot see what is not there"
+            )
         if positions is None:
             positions = torch.arange(slots, device=x.device)[None]
         new = positions[:, -length:]

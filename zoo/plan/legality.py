@@ -147,7 +147,7 @@ def _check_objective(config: dict, row: Lengths) -> None:
         )
     if name == "prefix_lm" and family == "gpt":
         raise UserError(
-            "objective=prefix_lm leaves the prefix out of the loss, which pays only where the decoder sees it both ways; "
+            "objective=prefix_lm leaves a prefix out of the loss, which only pays where the decoder sees it both ways; "
             "use objective=causal_lm or arch.decoder.sees=prefix"
         )
     if needs not in able or fits.get(name, family) != family:

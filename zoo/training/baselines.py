@@ -1,8 +1,8 @@
 """What counting alone achieves on the same held-out tokens, seeing what each model may see.
 
-Beside causal LM and prefix LM: an interpolated Kneser-Ney 5-gram's loss on the tokens that are in the model's own.  Both
-see what stands before a token in its row and nothing after it, the prefix both ways or not.  Beside masked LM and span corruption: the accuracy of a
-two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
+Beside causal LM and prefix LM: an interpolated Kneser-Ney 5-gram's loss on the tokens that are in the model's own; all
+three see what stands before a token in its row, and nothing after it.  Beside masked LM and span corruption: the
+accuracy of a two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
 """
 
 from __future__ import annotations

@@ -45,9 +45,8 @@ class Write:
         labels = torch.tensor([token for answer in answers for token in answer], device=device)
         if model.encoder is None:
             read = [[*source, *answer[:-1]] for source, answer in zip(sources, answers, strict=True)]
-            tokens, _ = padded(
-                read, tokenizer.pad, device
-            )  # to the right of all that counts: no rule is needed
+            # Padding is to the right of all that counts: no rule is needed.
+            tokens, _ = padded(read, tokenizer.pad, device)
             given = [len(source) for source in sources]
             states = model(tokens, prefix=torch.tensor(given, device=device))
             offsets = [length - 1 for length in given]
