@@ -11,7 +11,7 @@ from zoo.training.corpora import Corpora
 from zoo.training.run import run
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+@pytest.mark.parametrize("arch", ["gpt", "bert", "t5", "prefix_lm"])
 def test_a_loaded_run_gives_the_recorded_held_out_loss(arch, small, tmp_path):
     config = load(*small, f"arch={arch}")
     outcome = run(config, tmp_path / "run")

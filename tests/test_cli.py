@@ -23,6 +23,7 @@ def command(*arguments, cwd, script="train.py", **environment):
 ILLEGAL = [
     (["arch=bert", "objective=causal_lm"], "use objective=masked_lm, or arch=gpt"),
     (["arch=gpt", "objective=span_corruption"], "use objective=causal_lm, or arch=t5"),
+    (["arch=gpt", "objective=prefix_lm"], "use objective=causal_lm or arch.decoder.sees=prefix"),
     (["arch=gtp"], "arch=gtp does not exist; use one of bert, bert_original, gpt"),
     (["stepz=5"], "there is no key stepz; did you mean steps?"),
     (["size.heads=7"], "7 heads do not divide the width 96"),
@@ -189,14 +190,14 @@ def test_sigterm_ends_the_whole_sweep_and_says_so(small, tmp_path):
 
 
 def test_experiment_smoke_runs_every_architecture(tmp_path):
-    arches = "gpt,bert,t5,gpt2,bert_original,t5_original,transformer_2017"
+    arches = "gpt,bert,t5,prefix_lm,gpt2,bert_original,t5_original,transformer_2017"
     found = command("-m", "experiment=smoke", f"arch={arches}", cwd=tmp_path)
     assert found.returncode == 0, found.stdout + found.stderr
-    assert len([*(tmp_path / "runs" / "smoke").glob("*/checkpoints/best.ckpt")]) == 7
+    assert len([*(tmp_path / "runs" / "smoke").glob("*/checkpoints/best.ckpt")]) == 8
 
 
 def test_generate_writes_from_a_run_whatever_is_in_the_prompt(small, tmp_path):
-    for arch in ("gpt", "bert", "t5"):
+    for arch in ("gpt", "bert", "t5", "prefix_lm"):
         done = command(*small, f"arch={arch}", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     for run in sorted((tmp_path / "runs" / "single").glob("*-*")):

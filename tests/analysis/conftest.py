@@ -63,9 +63,12 @@ def teach():
         where = torch.tensor([row.first + k for row in rows for k in range(len(row.wanted))])
         inputs, rule = padded([row.inputs for row in rows], tokenizer.pad, torch.device("cpu"))
         targets = padded([row.targets or [0] for row in rows], tokenizer.pad, torch.device("cpu"))[0]
+        given = torch.tensor([row.first + 1 for row in rows])
         optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
         for _ in range(300):
-            states = model(inputs, targets if arch == "t5" else None, rule=rule, memory_rule=rule)
+            states = model(
+                inputs, targets if arch == "t5" else None, rule=rule, memory_rule=rule, prefix=given
+            )
             loss = model.loss(states[which, where], wanted) / len(wanted)
             if loss < until:
                 break

@@ -14,7 +14,7 @@ STORIES = {
     "b": "Cleo sold her drum to Dan, who likes it",
     "c": "a long walk home, then rain",
 }
-ARCHS = ["gpt", "bert", "t5"]
+ARCHS = ["gpt", "prefix_lm", "bert", "t5"]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,8 @@ def greedy(model, tokenizer, gap):
             logits = model.logits(model(row)[:, 1 + len(left) + len(said)])[0]
             logits[torch.from_numpy(tokenizer.is_special)] = -math.inf
         elif model.encoder is None:
-            logits = model.logits(model(torch.tensor([[tokenizer.eos, *left, *said]]))[:, -1])[0]
+            read, given = torch.tensor([[tokenizer.eos, *left, *said]]), torch.tensor([1 + len(left)])
+            logits = model.logits(model(read, prefix=given)[:, -1])[0]
         else:
             hole = tokenizer.sentinels[0]
             read, begun = [*left, hole, *right, tokenizer.eos], [tokenizer.bos, hole, *said]

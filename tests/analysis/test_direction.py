@@ -50,6 +50,15 @@ def test_two_stacks_have_three_directions(make, bytewise, arch):
     assert found["decoder"].fractions()["above_diagonal"] == 0.0
 
 
+def test_a_prefix_lm_is_moved_by_all_of_what_it_is_given_and_by_nothing_to_come(make, bytewise):
+    """The first half of the text is given."""
+    (found,) = measured(make, bytewise, "prefix_lm").values()
+    both_ways = torch.ones(N, N).tril().bool()
+    both_ways[: N // 2, : N // 2] = True
+    assert torch.equal(seen(found), both_ways)
+    assert min(found.fractions().values()) > 0.01
+
+
 def test_a_window_reaches_as_far_as_its_layers_carry_it(make, bytewise):
     (found,) = measured(make, bytewise, "bert", "attention=sliding_window", "attention.rule.size=3").values()
     reach = 2 * make("bert", bytewise, "attention=sliding_window", "attention.rule.size=3").encoder.layers
@@ -99,16 +108,20 @@ def moved(read, row, j):
     return (after - before).norm(dim=-1) / before.norm(dim=-1)
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+@pytest.mark.parametrize("arch", ["gpt", "prefix_lm", "bert", "t5"])
 def test_what_is_changed_and_watched_is_the_text_without_its_frame(make, bytewise, monkeypatch, arch):
     monkeypatch.setattr(_Replacing, "draw", lambda self, tokens: np.stack([tokens + 1] * self.count))
     model, text = make(arch, bytewise), bytewise.encode(TEXTS[0])[:N]
     directions = measured(make, bytewise, arch)
     found = {name: one.per_text[0] for name, one in directions.items()}
     if arch != "t5":
-        before, after = ([bytewise.eos], []) if arch == "gpt" else ([bytewise.cls], [bytewise.sep])
-        row = [*before, *text, *after]
-        expected = {next(iter(found)): [moved(model, row, 1 + j)[1 : N + 1] for j in range(N)]}
+        before, after = ([bytewise.cls], [bytewise.sep]) if arch == "bert" else ([bytewise.eos], [])
+        row, given = [*before, *text, *after], torch.tensor([1 + N // 2])
+        expected = {
+            next(iter(found)): [
+                moved(lambda row: model(row, prefix=given), row, 1 + j)[1 : N + 1] for j in range(N)
+            ]
+        }
     else:
         start, hole = int(directions["cross"].places[0]), bytewise.sentinels[0]
         asked = [*text[:start], hole, *text[start + 3 :], bytewise.eos]

@@ -12,7 +12,7 @@ from zoo.analysis.items import Gap
 from zoo.analysis.scoring import batches, evaluating, score
 from zoo.errors import UserError
 
-ARCHS = ["gpt", "bert", "t5", "gpt2", "bert_original", "t5_original"]
+ARCHS = ["gpt", "prefix_lm", "bert", "t5", "gpt2", "bert_original", "t5_original"]
 thorough = settings(max_examples=12, deadline=None, derandomize=True)
 
 
@@ -45,7 +45,8 @@ def slowly(model, tokenizer, gap):
             )
             logs = log2(model, model(torch.tensor([row]))[:, 1 + len(left) + k - (k == len(answer))])
         elif model.encoder is None:
-            logs = log2(model, model(torch.tensor([[tokenizer.eos, *left, *answer[:k]]]))[:, -1])
+            read, prefix = torch.tensor([[tokenizer.eos, *left, *answer[:k]]]), torch.tensor([1 + len(left)])
+            logs = log2(model, model(read, prefix=prefix)[:, -1])
         else:
             read = torch.tensor([[*left, hole, *right, tokenizer.eos]])
             logs = log2(model, model(read, torch.tensor([[tokenizer.bos, hole, *answer[:k]]]))[:, -1])
@@ -71,7 +72,7 @@ def test_scores_are_those_of_a_slow_loop(make, letters, arch, gaps):
         assert (found.right, found.tokens) == (hits, len(gap.answer))
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert"])
+@pytest.mark.parametrize("arch", ["gpt", "prefix_lm", "bert"])
 @pytest.mark.parametrize("right", [[], [9, 8]])
 def test_the_answers_of_two_tokens_share_a_probability_of_one(make, letters, arch, right):
     answers = product(range(letters.vocab_size), repeat=2)
@@ -120,11 +121,11 @@ def test_every_row_is_in_one_batch_that_is_not_too_large(lengths, tokens):
 def test_what_stands_on_the_right_says_something_to_all_but_a_decoder(make, letters):
     for arch in ARCHS:
         one, other = score(make(arch, letters), letters, [Gap([8], [9], [8, 8]), Gap([8], [9], [9, 10])])
-        assert (one == other) == (arch in ("gpt", "gpt2"))
+        assert (one == other) == (arch in ("gpt", "prefix_lm", "gpt2"))
 
 
 @pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+@pytest.mark.parametrize("arch", ["gpt", "prefix_lm", "bert", "t5"])
 def test_a_model_in_training_is_scored_without_dropout_and_stays_in_training(make, letters, arch, training):
     model = make(arch, letters, "arch.dropout=0.5").train(training)
     try:

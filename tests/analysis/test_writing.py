@@ -8,6 +8,7 @@ from zoo.generation import Sampling, generate
 PROMPTS = ["Ada sat", "Ben ran to the", "Cleo"]
 WAYS = {
     "gpt": ["write_on"],
+    "prefix_lm": ["write_on"],
     "bert": ["mask_predict", "left_to_right", "one_by_one"],
     "t5": ["span_by_span"],
 }

@@ -247,13 +247,17 @@ def test_a_fused_kernel_that_makes_nan_of_a_blind_query_spoils_neither_values_no
         torch.testing.assert_close(x, y)
 
 
-@given(past=st.booleans(), chunk=st.integers(1, 6), earlier=st.integers(0, 6), seed=st.integers(0, 1000))
-@settings(thorough, max_examples=40)
-def test_with_earlier_slots_in_a_cache_the_queries_are_the_last_ones(past, chunk, earlier, seed):
+@given(
+    rule=st.sampled_from([Past(), EVERYTHING, Prefix(torch.tensor([3])), Prefix(torch.tensor([5, 1]))]),
+    chunk=st.integers(1, 6), earlier=st.integers(0, 6), padded=st.booleans(), seed=st.integers(0, 1000),
+)  # fmt: skip
+@settings(thorough, max_examples=80)
+def test_with_earlier_slots_in_a_cache_the_queries_are_the_last_ones(rule, chunk, earlier, padded, seed):
     """The fused kernel's causal flag counts from the top left: it shows a lone query the first key only."""
     random = torch.Generator().manual_seed(seed)
     q, k, v = (torch.randn(2, 2, chunk + earlier, 4, generator=random) for _ in range(3))
-    rule = Past() if past else EVERYTHING
+    if padded:
+        rule = rule & NotPadding(torch.arange(chunk + earlier) >= torch.tensor([[0], [earlier]]))
     for name in ("plain", "fused"):
         with kernel(name):
             whole = attend(q, k, v, rule)[:, :, earlier:]

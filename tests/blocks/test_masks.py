@@ -18,6 +18,7 @@ from zoo.blocks.masks import (
     additive,
     is_static,
     parts,
+    stated,
 )
 
 thorough = settings(max_examples=100, deadline=None, derandomize=True)
@@ -155,3 +156,22 @@ def test_rules_of_the_batch_see_the_prefix_the_own_document_and_the_real_tokens(
                 assert prefix[b][t][s] == (s <= first + t or s < rows[b][0])
                 assert document[b][t][s] == (rows[b][first + t] == rows[b][s])
                 assert real[b][t][s] == (rows[b][s] > 0)
+
+
+@given(rule=st.one_of(static, st.tuples(static, static).map(lambda pair: pair[0] & pair[1])), shape=shapes)
+@thorough
+def test_a_prefix_is_stated_where_a_rule_has_one_and_nowhere_else(rule, shape):
+    lengths = torch.tensor([3, 1])
+    assert stated(rule, lengths) is rule
+    assert stated(rule, None) is rule
+    for unstated in (Prefix() & rule, rule & Prefix()):
+        assert torch.equal(dense(stated(unstated, lengths), shape), dense(Prefix(lengths) & rule, shape))
+        with pytest.raises(ValueError, match="say how many slots"):
+            stated(unstated, None)
+
+
+@given(shape=shapes)
+@thorough
+def test_a_prefix_of_nothing_is_the_past_and_a_prefix_of_all_is_everything(shape):
+    assert torch.equal(dense(Prefix(torch.tensor([0])), shape), dense(Past(), shape))
+    assert torch.equal(dense(Prefix(torch.tensor([shape[1]])), shape), dense(EVERYTHING, shape))

@@ -19,6 +19,7 @@ from zoo.interop import load_gpt2, load_t5
 VOCAB = 97
 PAD, BOS, EOS, MASK, CLS, SEP = 0, 1, 2, 3, 4, 5
 POSITIONS = ["none", "sinusoidal", "learned", "rotary", "relative_bias", "alibi"]
+WRITERS = ["gpt", "prefix_lm", "t5"]
 
 
 def model_of(*more, **axes):
@@ -44,13 +45,12 @@ def uncached(model, prompt, steps):
     start = len(row)
     with torch.no_grad():
         for _ in range(steps):
-            row.append(
-                model.logits(model.decode(torch.tensor([row]), memory=encoded)[:, -1]).argmax(-1).item()
-            )
+            states = model.decode(torch.tensor([row]), memory=encoded, prefix=torch.tensor([start]))
+            row.append(model.logits(states[:, -1]).argmax(-1).item())
     return row[start:]
 
 
-@pytest.mark.parametrize("arch", ["gpt", "t5"])
+@pytest.mark.parametrize("arch", WRITERS)
 @pytest.mark.parametrize("position", POSITIONS)
 def test_cached_and_batched_text_is_the_uncached_text_of_each_prompt_alone(arch, position):
     model = model_of(arch=arch, position=position)
@@ -59,7 +59,7 @@ def test_cached_and_batched_text_is_the_uncached_text_of_each_prompt_alone(arch,
 
 
 @pytest.mark.parametrize("attention", ["gqa", "mqa", "qk_norm", "sliding_window", "strided", "block_sparse"])
-@pytest.mark.parametrize("arch", ["gpt", "t5"])
+@pytest.mark.parametrize("arch", WRITERS)
 def test_every_attention_variant_writes_the_same_with_a_cache(arch, attention):
     more = {"sliding_window": ["attention.rule.size=4"], "strided": ["attention.rule.stride=3"]}.get(
         attention, []
@@ -107,7 +107,7 @@ def test_greedy_text_is_hugging_face_s_for_t5():
         assert write(ours, [prompt], max_new_tokens=20, stop=[EOS], pad=PAD, bos=BOS) == [row]
 
 
-@pytest.mark.parametrize("arch", ["gpt", "t5"])
+@pytest.mark.parametrize("arch", WRITERS)
 def test_a_text_ends_at_the_stop_token_and_the_others_go_on(arch):
     model = model_of(arch=arch)
     free = write(model, prompts(), max_new_tokens=15, stop=(), pad=PAD, bos=BOS)
@@ -202,7 +202,7 @@ def test_spans_go_where_their_sentinels_stand():
     assert fill_sentinels([7, 90], [91, 5], {90, 91}) == [7]
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+@pytest.mark.parametrize("arch", ["bert", *WRITERS])
 def test_every_architecture_makes_text_of_any_prompt(arch):
     tokenizer = Bytes(vocab_size=326, sentinels=64).fit([])
     model = zoo.build("context=64", arch=arch, size="nano", vocab=tokenizer.vocab_size)

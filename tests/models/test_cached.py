@@ -102,3 +102,39 @@ def test_shared_blocks_keep_a_cache_per_layer(make):
     with torch.no_grad():
         torch.testing.assert_close(in_chunks(model, row, [3]), model(row), atol=1e-9, rtol=1e-9)
     assert model.decoder.layers == 4
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_a_prefix_lm_writes_token_by_token_what_it_reads_in_one_piece(make, attention, position):
+    model, row = make("prefix_lm", attention=attention, position=position), tokens(0)
+    prefix = torch.tensor([5])
+    with torch.no_grad():
+        stepped = in_chunks(model, row, [5], prefix=prefix)
+        torch.testing.assert_close(stepped, model(row, prefix=prefix), atol=1e-9, rtol=1e-9)
+
+
+@given(
+    first=st.integers(1, LENGTH), cuts=st.lists(st.integers(1, 5), max_size=3), padded=st.booleans(),
+    starts=st.lists(st.integers(0, LENGTH - 1), min_size=3, max_size=3), seed=st.integers(0, 100), data=st.data(),
+)  # fmt: skip
+@thorough
+def test_whatever_follows_a_prefix_in_any_chunks_and_left_padding(
+    make, first, cuts, padded, starts, seed, data
+):
+    """The prefixes of the rows, of any lengths, are all in the first chunk."""
+    model, row = make("prefix_lm"), tokens(seed)
+    more = {"prefix": torch.tensor(data.draw(st.lists(st.integers(0, first), min_size=3, max_size=3)))}
+    real, positions = left_padding(starts)
+    if padded:
+        more = {**more, "rule": NotPadding(real), "positions": positions}
+    with torch.no_grad():
+        whole, stepped = model.decode(row, **more), in_chunks(model, row, [first, *cuts], **more)
+    torch.testing.assert_close(stepped, whole, atol=1e-9, rtol=1e-9)
+
+
+def test_a_prefix_is_never_read_into_a_cache_in_pieces(make):
+    """Its first slots could not see the rest of it."""
+    with pytest.raises(ValueError, match="read at once"):
+        in_chunks(make("prefix_lm"), tokens(0), [4], prefix=torch.tensor([5]))
+    in_chunks(make("gpt"), tokens(0), [4], prefix=torch.tensor([5]))

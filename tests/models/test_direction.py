@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoo.blocks.masks import EVERYTHING, NotPadding, SameDocument
+from zoo.blocks.masks import EVERYTHING, NotPadding, Past, SameDocument
 
 LENGTH, VOCAB = 13, 50
 ATTENTIONS = {
@@ -180,3 +180,99 @@ def test_documents_packed_into_a_row_and_rows_padded_left_read_as_if_each_stood_
         padded = model(left, rule=NotPadding(real), positions=positions)
     for piece, expected, got in zip(pieces, alone, padded, strict=True):
         torch.testing.assert_close(got[-piece.shape[1] :], expected[0], atol=1e-4, rtol=1e-4)
+
+
+def given_first(prefix):
+    """Read with the first ``prefix`` slots given."""
+    return lambda model, **more: lambda x: model(x, prefix=torch.tensor([prefix]), **more)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@given(prefix=st.integers(0, LENGTH), seed=st.integers(0, 1000))
+@settings(thorough, max_examples=4)
+def test_a_prefix_is_seen_both_ways_and_what_follows_it_from_the_left_only(
+    make, attention, position, prefix, seed
+):
+    model, sees = make("prefix_lm", attention=attention, position=position), ATTENTIONS[attention]
+    found = influence(given_first(prefix)(model), tokens(seed))
+    layers = model.decoder.layers
+    assert torch.equal(found, reach(lambda i, j: sees(i, j) and (j <= i or j < prefix), layers))
+    slots = torch.arange(LENGTH)
+    later, target = slots > slots[:, None], slots >= prefix
+    assert not found[later & target].any()  # whatever the attention, nothing to come is seen
+    if attention in ("full", "gqa", "mqa", "qk_norm"):
+        assert found[:prefix, :prefix].all()  # and all that is given
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@given(
+    prefix=st.integers(0, LENGTH),
+    start=st.integers(0, 6),
+    end=st.integers(7, LENGTH),
+    seed=st.integers(0, 1000),
+)
+@thorough
+def test_a_prefix_with_padding_on_either_side_shows_its_real_tokens_only(
+    make, attention, prefix, start, end, seed
+):
+    model, slots = make("prefix_lm", attention=attention), torch.arange(LENGTH)
+    real = ((slots >= start) & (slots < end))[None]
+    read = given_first(prefix)(model, rule=NotPadding(real.expand(LENGTH + 1, -1)))
+    expected = reach(
+        lambda i, j: ATTENTIONS[attention](i, j) and real[0, j] and (j <= i or j < prefix),
+        model.decoder.layers,
+    )
+    assert torch.equal(influence(read, tokens(seed)), expected)
+
+
+def test_rows_of_one_batch_have_prefixes_of_their_own(make):
+    model, rows = make("prefix_lm"), torch.cat([tokens(seed) for seed in range(4)])
+    prefix = torch.tensor([1, 4, 9, LENGTH])
+    with torch.no_grad():
+        together = model(rows, prefix=prefix)
+        alone = [model(row[None], prefix=length[None]) for row, length in zip(rows, prefix, strict=True)]
+    torch.testing.assert_close(together, torch.cat(alone), atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_states_are_read_both_ways_and_padding_changes_none(make, position):
+    model, row = make("prefix_lm", position=position), tokens(0)
+    assert influence(model.states, row).all()
+    real = torch.arange(LENGTH)[None] < 8
+    with torch.no_grad():
+        padded = model.states(row, rule=NotPadding(real))[:, :8]
+        torch.testing.assert_close(padded, model.states(row[:, :8]), atol=1e-9, rtol=1e-9)
+
+
+def test_gpt_and_the_prefix_lm_are_one_model_but_for_the_rule(make):
+    """The same weights: with nothing given a prefix LM is a GPT, and a GPT does not care what is given."""
+    gpt, prefix_lm, row = make("gpt"), make("prefix_lm"), tokens(0)
+    prefix_lm.load_state_dict(gpt.state_dict())
+    with torch.no_grad():
+        expected = gpt(row)
+        torch.testing.assert_close(prefix_lm(row, prefix=torch.tensor([1])), expected)
+        assert torch.equal(gpt(row, prefix=torch.tensor([9])), expected)
+        assert (prefix_lm(row, prefix=torch.tensor([9])) - expected).abs().max() > 0.01
+        prefix_lm.decoder.sees = Past()
+        assert torch.equal(prefix_lm(row), expected)
+
+
+@pytest.mark.parametrize("attention", ["full", "sliding_window"])
+def test_without_a_stated_prefix_nothing_is_computed(make, attention):
+    model, row = make("prefix_lm", attention=attention), tokens(0)
+    for read in (model, model.decode):
+        with pytest.raises(ValueError, match="say how many slots of each row it has"):
+            read(row)
+
+
+@pytest.mark.parametrize(
+    ("arch", "both_ways"),
+    [("gpt", [False]), ("prefix_lm", [True]), ("bert", [True]), ("t5", [True, False])],
+)
+def test_a_relative_bias_tells_what_is_ahead_from_what_is_behind_where_both_are_seen(make, arch, both_ways):
+    model, keys = make(arch, position="relative_bias"), torch.arange(11)[None]
+    stacks = [stack for stack in (model.encoder, model.decoder) if stack is not None]
+    for stack, differs in zip(stacks, both_ways, strict=True):
+        bias = stack.position.bias(torch.tensor([[5]]), keys)[0, 0, 0]
+        assert len(set(bias.tolist())) == (11 if differs else 6)

@@ -10,12 +10,17 @@ from zoo.config import load
 from zoo.models import build
 from zoo.plan import make_plan
 
-ARCHS = ["gpt", "bert", "t5", "gpt2", "bert_original", "t5_original", "transformer_2017"]
+ARCHS = ["gpt", "bert", "t5", "prefix_lm", "gpt2", "bert_original", "t5_original", "transformer_2017"]
 VOCAB = 50
+GIVEN = torch.tensor([7])  # what it means is a prefix LM's business alone
 
 
 def tokens(seed, length=12):
     return torch.randint(0, VOCAB, (4, length), generator=torch.Generator().manual_seed(seed))
+
+
+def read(model, row, other):
+    return model(row, other) if model.encoder and model.decoder else model(row, prefix=GIVEN)
 
 
 def states_of(model):
@@ -26,7 +31,7 @@ def states_of(model):
     row = row[:, -16:]
     if model.encoder is None or model.decoder is None:
         segments = (torch.arange(row.shape[1]) > 5).long().expand_as(row)
-        return model(row) if model.encoder is None else model(row, segments=segments)
+        return model(row, prefix=GIVEN) if model.encoder is None else model(row, segments=segments)
     return model(row, row.flip(1))
 
 
@@ -57,7 +62,7 @@ def test_the_tied_matrix_gets_the_sum_of_both_uses_gradients(make, arch):
     table = model.embedding.tokens.weight
 
     def gradient(of_embedding, of_head):
-        states = model(tokens(0), tokens(1)) if model.encoder and model.decoder else model(tokens(0))
+        states = read(model, tokens(0), tokens(1))
         states = states if of_embedding else states.detach()
         logits = F.linear(*model.head(states, table if of_head else table.detach()))
         return torch.autograd.grad(F.cross_entropy(logits.flatten(0, 1), labels), table)[0]
@@ -66,7 +71,7 @@ def test_the_tied_matrix_gets_the_sum_of_both_uses_gradients(make, arch):
     torch.testing.assert_close(both, embedding + head, atol=1e-10, rtol=1e-8)
     assert embedding.abs().max() > 0
     assert head.abs().max() > 0
-    states = model(tokens(0), tokens(1)) if model.encoder and model.decoder else model(tokens(0))
+    states = read(model, tokens(0), tokens(1))
     through_model = F.cross_entropy(model.logits(states).flatten(0, 1), labels)
     torch.testing.assert_close(torch.autograd.grad(through_model, table)[0], both)
 
@@ -85,7 +90,7 @@ def test_every_parameter_gets_a_gradient(make, arch, attention):
 
 
 @pytest.mark.parametrize("position", ["none", "sinusoidal", "learned", "rotary", "relative_bias", "alibi"])
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+@pytest.mark.parametrize("arch", ["gpt", "bert", "t5", "prefix_lm"])
 def test_every_position_schemes_parameters_get_a_gradient_in_every_row_that_was_read(make, arch, position):
     model = make(arch, position=position)
     loss_of(model).backward()
@@ -130,7 +135,7 @@ def test_an_untrained_model_guesses_nearly_evenly(arch, lowest, highest):
     model = build(make_plan(load(f"arch={arch}", "size=tiny", "match=none"), 1000), seed=0).eval()
     row = torch.randint(0, 1000, (2, 64), generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        states = model(row, row) if model.encoder and model.decoder else model(row)
+        states = read(model, row, row)
         labels = torch.randint(0, 1000, (128,), generator=torch.Generator().manual_seed(1))
         loss = F.cross_entropy(model.logits(states).flatten(0, 1), labels)
     even = torch.log(torch.tensor(1000.0))

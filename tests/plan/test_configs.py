@@ -34,6 +34,13 @@ def test_composed_they_differ_in_their_name_stacks_and_objective_only(one, other
     )
 
 
+def test_the_prefix_lm_is_gpt_with_another_rule_and_the_objective_that_goes_with_it():
+    gpt, prefix_lm = (flat(load(f"arch={name}")) for name in ("gpt", "prefix_lm"))
+    different = {key for key in gpt.keys() | prefix_lm.keys() if gpt.get(key) != prefix_lm.get(key)}
+    objective = {key for key in different if key.startswith(".objective.")}
+    assert different - objective == {".arch.name", ".arch.decoder.sees"}
+
+
 @pytest.mark.parametrize("arch", TRIO)
 def test_the_command_line_has_the_last_word_on_what_an_architecture_brings(arch):
     config = load("objective=causal_lm", "position=alibi", f"arch={arch}", "norm=post_rmsnorm", "match=flops")

@@ -14,17 +14,18 @@ from zoo.models import build
 from zoo.plan import make_plan
 
 AXES = {
-    "arch": ["gpt", "bert", "t5", "gpt2", "bert_original", "t5_original", "transformer_2017"],
+    "arch": ["gpt", "bert", "t5", "prefix_lm", "gpt2", "bert_original", "t5_original", "transformer_2017"],
     "attention": ["full", "gqa", "mqa", "qk_norm", "sliding_window", "strided", "block_sparse"],
     "position": ["none", "sinusoidal", "learned", "rotary", "relative_bias", "alibi"],
     "norm": ["pre_layernorm", "post_layernorm", "pre_rmsnorm", "post_rmsnorm"],
     "ffn": ["relu", "gelu", "gelu_tanh", "geglu", "swiglu"],
     "size": ["nano", "tiny", "small", "base"],
-    "objective": ["causal_lm", "masked_lm", "span_corruption"],
+    "objective": ["causal_lm", "masked_lm", "span_corruption", "prefix_lm"],
 }
 FITS = {
     "gpt": "causal_lm", "gpt2": "causal_lm", "bert": "masked_lm", "bert_original": "masked_lm",
     "t5": "span_corruption", "t5_original": "span_corruption", "transformer_2017": "span_corruption",
+    "prefix_lm": "prefix_lm",
 }  # fmt: skip
 
 
@@ -133,19 +134,22 @@ VARIANTS = [
     ("arch=gpt", "ffn=swiglu"), ("arch=bert", "ffn=geglu"), ("arch=t5", "ffn=geglu", "attention=gqa"),
     ("arch=t5_original", "attention.mixer.d_head=16"), ("arch=gpt", "attention=strided"),
     ("arch=gpt", "arch.head.tied=false"), ("arch=gpt", "position=learned"), ("arch=t5", "position=alibi"),
+    ("arch=prefix_lm", "context=41"), ("arch=prefix_lm", "context=25", "attention=gqa", "position=relative_bias"),
+    ("arch=gpt2", "arch.decoder.sees=prefix", "objective=prefix_lm", "context=41"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=" ".join)
 def test_planned_flops_are_those_that_torch_counts_forward_and_three_times_with_backward(variant):
-    """One row; the vocabulary projected at the positions in the loss only, 15 % of 40 = 6 for masked LM."""
+    """One row; the vocabulary projected at the positions in the loss only: 15 % of 40 = 6 for masked LM, (41 + 1) / 2
+    for prefix LM."""
     plan = make_plan(load(*SMALL, *variant), vocab=70)
     model, row = build(plan, seed=0), plan.row
     tokens, targets = (torch.randint(0, 70, (1, length)) for length in (row.inputs, max(row.targets, 1)))
     assert row.loss == int(row.loss)
 
     def forward():
-        states = model(tokens, targets) if row.targets else model(tokens)
+        states = model(tokens, targets) if row.targets else model(tokens, prefix=torch.tensor([9]))
         logits = model.logits(states[:, : int(row.loss)])
         total = logits.sum()
         return total if model.next_sentence is None else total + model.next_sentence(states).sum()
@@ -158,7 +162,7 @@ def test_planned_flops_are_those_that_torch_counts_forward_and_three_times_with_
     planned = plan.counted.forward_flops(row)
     assert flops(forward) == planned
     assert flops(lambda: forward().backward()) == 3 * planned
-    assert plan.flops_per_token() == pytest.approx(3 * planned / 40)
+    assert plan.flops_per_token() == pytest.approx(3 * planned / row.source)
     assert plan.counted.training_flops(row) == pytest.approx(3 * planned / row.source)
 
 

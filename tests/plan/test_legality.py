@@ -69,6 +69,16 @@ ILLEGAL = {
     "arch=gpt objective=masked_lm": "objective",
     "arch=gpt objective=span_corruption": "objective",
     "arch=t5 objective=causal_lm": "objective",
+    "arch=gpt objective=prefix_lm": "arch.decoder.sees=prefix",
+    "arch=gpt arch.decoder.sees=prefix": "objective=prefix_lm",
+    "arch=prefix_lm objective=causal_lm": "arch.decoder.sees=past",
+    "arch=prefix_lm objective=masked_lm": "objective=prefix_lm",
+    "arch=prefix_lm objective=span_corruption": "objective=prefix_lm",
+    "arch=bert objective=prefix_lm": "arch=prefix_lm",
+    "arch=t5 objective=prefix_lm": "arch=prefix_lm",
+    "arch=prefix_lm arch.decoder.sees=everything": "arch.decoder.sees=past",
+    "arch=t5 arch.decoder.sees=prefix": "arch.decoder.sees=past",
+    "arch=bert arch.encoder.sees=prefix": "arch.encoder.sees=everything",
     "arch=bert objective.rate=0": "objective.rate",
     "arch=bert objective.rate=1.5": "objective.rate",
     "arch=bert objective.mask=-0.1": "objective.mask",
@@ -148,7 +158,7 @@ def test_whatever_the_value_of_a_key_the_request_is_planned_or_refused_and_never
 
 
 @pytest.mark.parametrize(
-    "arch", ["gpt", "bert", "t5", "gpt2", "bert_original", "t5_original", "transformer_2017"]
+    "arch", ["gpt", "bert", "t5", "prefix_lm", "gpt2", "bert_original", "t5_original", "transformer_2017"]
 )
 def test_the_plan_knows_without_torch_what_the_model_can_do(arch):
     plan = make_plan(load(f"arch={arch}", "size=nano", "match=none"))

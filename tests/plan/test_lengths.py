@@ -82,6 +82,14 @@ def test_causal_rows_are_as_long_as_their_source_and_every_token_counts():
         assert lengths({"name": "causal_lm"}, source) == Lengths(source, source, 0, source)
 
 
+def test_of_a_prefix_row_as_much_counts_as_the_mean_over_all_places_to_split_it():
+    """Split after k tokens, source + 1 - k follow, the one after the row included."""
+    for source in ROWS:
+        row = lengths({"name": "prefix_lm"}, source)
+        assert (row.source, row.inputs, row.targets) == (source, source, 0)
+        assert row.loss == sum(source + 1 - k for k in range(1, source + 1)) / source
+
+
 @given(source=st.sampled_from(ROWS), rate=st.floats(0.01, 1.0), pair=st.booleans())
 @thorough
 def test_masked_rows_add_their_special_tokens_and_the_expected_share_counts(source, rate, pair):

@@ -9,7 +9,7 @@ from zoo.config import load
 from zoo.errors import UserError
 from zoo.plan import make_plan
 
-ARCHS = ["gpt", "bert", "t5"]
+ARCHS = ["gpt", "bert", "t5", "prefix_lm"]
 SIZES = ["nano", "tiny", "small", "base"]
 FFNS = ["relu", "gelu", "gelu_tanh", "geglu", "swiglu"]
 POSITIONS = ["none", "sinusoidal", "learned", "rotary", "relative_bias", "alibi"]
@@ -81,3 +81,10 @@ def test_what_cannot_be_matched_is_said_and_by_how_much():
     """An untied head is larger than all feed-forward networks of the smallest size together."""
     with pytest.raises(UserError, match=r"\+\d+\.\d%.*match=none"):
         make_plan(load("size=nano", "arch.head.tied=false"))
+
+
+def test_a_prefix_lm_has_gpt_s_width_and_parameters_to_the_last():
+    plans = [make_plan(config_of(arch, size, by="params")) for arch in ("gpt", "prefix_lm") for size in SIZES]
+    gpt, prefix_lm = plans[: len(SIZES)], plans[len(SIZES) :]
+    assert [p.parameters() for p in gpt] == [p.parameters() for p in prefix_lm]
+    assert [p.config["ffn"]["d_ff"] for p in gpt] == [p.config["ffn"]["d_ff"] for p in prefix_lm]

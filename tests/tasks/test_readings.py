@@ -18,7 +18,8 @@ from zoo.tasks.wording import understood, worded
 from zoo.training.tuning import answer, mean_scores, tune
 
 TOKENIZER = Bytes(vocab_size=262, sentinels=0).fit([])
-STATES = ("gpt", "bert", "t5")
+TRIO = ("gpt", "bert", "t5")
+STATES = (*TRIO, "prefix_lm")
 OPTIM = {
     "lr": 2e-3,
     "betas": (0.9, 0.98),
@@ -110,7 +111,7 @@ def learned(arch, task, reading, updates=250):
     return mean_scores(task, test, answer(tuned, way, test, 32))["exact"]
 
 
-@pytest.mark.parametrize("arch", STATES)
+@pytest.mark.parametrize("arch", TRIO)
 @pytest.mark.parametrize(("task", "reading"), [("classify", Pool), ("tag", PerToken), ("extract", SpanEnds)])
 def test_states_learn_a_task_that_they_can_solve(arch, task, reading):
     assert learned(arch, TASKS[task], reading) >= 0.99
@@ -130,11 +131,15 @@ def test_writing_and_filling_learn_every_kind_of_task(arch, reading, task, updat
     assert learned(arch, TASKS[task], reading, updates) >= 0.99
 
 
+def test_a_prefix_lm_learns_to_write_as_well():
+    assert learned("prefix_lm", TASKS["classify"], Write, 200) >= 0.99
+
+
 def test_a_label_that_only_later_context_settles_divides_the_architectures():
     """One way, the labels are a coin's; both ways they are known; and who has read to the end can write them."""
     found = {arch: learned(arch, TASKS["later"], PerToken) for arch in STATES}
     assert 0.35 < found["gpt"] < 0.65
-    assert min(found["bert"], found["t5"]) >= 0.99
+    assert min(found["bert"], found["t5"], found["prefix_lm"]) >= 0.99
     assert learned("gpt", TASKS["later"], Write, updates=300) >= 0.99
 
 
@@ -215,3 +220,33 @@ def test_padding_changes_nothing():
         together = way.loss(model, head, [short, long], np.random.default_rng(0))
         parts = [way.loss(model, head, [e], np.random.default_rng(0)) for e in (short, long)]
         torch.testing.assert_close(together, sum(parts) / 2)
+
+
+def test_to_write_an_answer_a_prefix_lm_sees_its_source_both_ways_in_training_and_when_it_writes():
+    """Against one example at a time, its source given and no more."""
+    task, layout = TASKS["generate"], Layout(TOKENIZER, longest=64, answer=6)
+    examples = [Example("0", "ab cd", answers=("ac",)), Example("1", "abc def ghi", answers=("adg",))]
+    model = build(arch="prefix_lm", size="nano", vocab=TOKENIZER.vocab_size, seed=0).eval().double()
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            torch.nn.init.normal_(parameter, std=0.3, generator=torch.Generator().manual_seed(1))
+    way, costs, written = Write(task, layout), [], []
+    for example, source in zip(examples, layout.sources(examples), strict=True):
+        given = torch.tensor([len(source.tokens)])
+
+        def logits(after, source=source, given=given):
+            row = torch.tensor([[*source.tokens, *after]])
+            return model.logits(model(row, prefix=given)[0, len(source.tokens) - 1 :])
+
+        answer = [*TOKENIZER.encode(example.answers[0]), TOKENIZER.eos]
+        with torch.no_grad():
+            costs += torch.nn.functional.cross_entropy(
+                logits(answer[:-1]), torch.tensor(answer), reduction="none"
+            )
+            said = []
+            while len(said) < 6 and TOKENIZER.eos not in said:
+                said.append(logits(said)[-1].argmax().item())
+        written.append(understood("generate", (), example, TOKENIZER.decode(said)))
+    loss = way.loss(model, None, examples, np.random.default_rng(0))
+    torch.testing.assert_close(loss, torch.stack(costs).mean())
+    assert way.predict(model, None, examples) == written

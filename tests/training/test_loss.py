@@ -14,7 +14,7 @@ from zoo.objectives.loss import sums, update_loss
 from zoo.training.meter import Meter
 from zoo.training.run import run
 
-TRIO = ["gpt", "bert", "t5"]
+ARCHS = ["gpt", "bert", "t5", "prefix_lm"]
 VOCAB = 50
 SPECIAL = torch.zeros(VOCAB, dtype=torch.bool)
 
@@ -34,6 +34,7 @@ def ragged(arch, seed=0):
         labels=rng.integers(0, VOCAB, len(where)),
         where=where,
         next_sentence=rng.integers(0, 2, rows) if arch == "bert" else None,
+        prefix=rng.integers(1, width, rows) if arch == "prefix_lm" else None,
     )
 
 
@@ -49,7 +50,7 @@ def gradients(model, parts):
     return total, meter.compute(), [parameter.grad.clone() for parameter in model.parameters()]
 
 
-@pytest.mark.parametrize("arch", TRIO)
+@pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("parts", [2, 4, 8])
 def test_parts_add_up_to_the_whole(arch, parts):
     model = build(arch=arch, size="nano", vocab=VOCAB, seed=1).double()
@@ -102,7 +103,7 @@ def weights(folder):
     return torch.load(folder / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"]
 
 
-@pytest.mark.parametrize("arch", TRIO)
+@pytest.mark.parametrize("arch", ARCHS)
 def test_micro_batches_change_nothing(arch, small, tmp_path):
     run(load(*small, f"arch={arch}", "steps=4"), tmp_path / "one")
     run(load(*small, f"arch={arch}", "steps=4", "trainer.micro_batches=2"), tmp_path / "two")

@@ -9,13 +9,13 @@ import torch
 
 from zoo.config import load
 from zoo.objectives import Batch
-from zoo.training.baselines import _masked_views, _span_views
+from zoo.training.baselines import _masked_views, _next_views, _span_views
 from zoo.training.loggers import WeightsAndBiases, wandb_mode
 from zoo.training.records import MetricsCsv, Record, read_config
 from zoo.training.run import run
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+@pytest.mark.parametrize("arch", ["gpt", "bert", "t5", "prefix_lm"])
 def test_a_run_folder_is_complete_and_its_counts_are_true(arch, small, tmp_path):
     config = load(*small, f"arch={arch}", "samples=2", "logger=tensorboard", "logger.wandb=null")
     folder = tmp_path / "run"
@@ -26,11 +26,9 @@ def test_a_run_folder_is_complete_and_its_counts_are_true(arch, small, tmp_path)
     assert record["versions"]["torch"] == torch.__version__
     budget = record["budget"]
     assert budget["tokens_seen"] == 12 * 8 * 32
-    expected = {"gpt": 12 * 8 * 32, "t5": 12 * 8 * (5 + 2 + 1), "bert": None}[arch]
-    if expected is None:
-        assert 0.1 < budget["tokens_in_loss"] / budget["tokens_seen"] < 0.2
-    else:
-        assert budget["tokens_in_loss"] == expected
+    # The share in the loss: all, the spans with their sentinels and end; as drawn: 15 %, half.
+    least, most = {"gpt": (1, 1), "t5": (8 / 32, 8 / 32), "bert": (0.1, 0.2), "prefix_lm": (0.4, 0.6)}[arch]
+    assert least <= budget["tokens_in_loss"] / budget["tokens_seen"] <= most
     weights = torch.load(folder / "checkpoints" / "best.ckpt", weights_only=True)["state_dict"]
     assert budget["parameters"] == sum(
         tensor.numel() for name, tensor in weights.items() if name.startswith("model.")
@@ -118,6 +116,19 @@ def test_wandb_that_cannot_start_or_breaks_never_stops_a_run(small, tmp_path, mo
         outcome = run(config, tmp_path / "run")
     assert outcome.status == "done"
     assert any("does not start" in sentence and "the run goes on" in sentence for sentence in warned)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_the_5_gram_is_asked_for_the_very_tokens_that_are_in_the_loss(split):
+    """Rows 10 ... 14 and 20 ... 24, the last of each after the row; split after 1 and after 4 tokens."""
+    tokens = np.array([np.arange(10, 15), np.arange(20, 25)])
+    asked = np.arange(4) >= np.array([[0], [3]]) if split else np.ones((2, 4), dtype=bool)
+    batch = Batch(
+        inputs=tokens[:, :-1], labels=tokens[:, 1:][asked], where=np.flatnonzero(asked) if split else None
+    ).tensors()
+    rows, places = _next_views(batch)
+    assert rows.tolist() == tokens.tolist()
+    assert [place.tolist() for place in places] == [[1, 2, 3, 4], [4] if split else [1, 2, 3, 4]]
 
 
 def test_the_trigram_is_shown_what_bert_is_shown():

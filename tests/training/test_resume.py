@@ -19,7 +19,7 @@ from zoo.training import checkpoints
 from zoo.training.run import run
 
 ROOT = Path(__file__).parents[2]
-TRIO = ["gpt", "bert", "t5"]
+ARCHS = ["gpt", "bert", "t5", "prefix_lm"]
 
 
 def losses(folder):
@@ -48,7 +48,7 @@ def interrupt_after(monkeypatch, updates):
     monkeypatch.setattr(Pretraining, "training_step", step)
 
 
-@pytest.mark.parametrize("arch", TRIO)
+@pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("more", [[], ["trainer.micro_batches=2", "arch.dropout=0.1", "trainer.log_every=4"]])
 def test_interrupted_anywhere_it_reaches_the_same_losses(arch, more, small, tmp_path, monkeypatch):
     config = load(*small, f"arch={arch}", *more)

@@ -7,9 +7,10 @@ from zoo.config import load
 from zoo.training.run import run
 
 TRIO = ["gpt", "bert", "t5"]
+ARCHS = [*TRIO, "prefix_lm"]
 
 
-@pytest.mark.parametrize("arch", TRIO)
+@pytest.mark.parametrize("arch", ARCHS)
 def test_one_batch_can_be_learned_by_heart(arch, small, tmp_path):
     """debug=overfit: the batch's loss falls to almost nothing; a broken gradient or label would stop it far above."""
     config = load(*[item for item in small if not item.startswith("steps")], "debug=overfit",

@@ -25,9 +25,10 @@ READINGS = {
     "bert": {"topic": {"pool", "fill"}, "entities": {"per_token", "fill"}, "questions": {"span", "fill"}},
     "t5": {"topic": {"pool", "write"}, "entities": {"per_token", "write"}, "questions": {"span", "write"}},
 }
+READINGS["prefix_lm"] = READINGS["gpt"]
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
+@pytest.mark.parametrize("arch", READINGS)
 def test_results_are_what_the_predictions_say_and_the_report_believes_them(arch, tmp_path):
     folder = tmp_path / "run"
     run(load(*SMALL, f"arch={arch}"), folder)

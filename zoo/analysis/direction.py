@@ -9,9 +9,9 @@ in a batch of the same shape, so equal inputs give equal bits.
 Each row of a matrix is divided by its sum before texts are averaged: every output then counts the same, and says what
 share of what moves it comes from where.
 
-What is read is what was read in pre-training: a decoder <eos> text; an encoder <cls> text <sep>; an encoder-decoder the
-text with spans cut out, in the same places in all texts.  The matrices leave out the frame: <bos>, <cls>, <sep>, and
-<eos> at either end.
+What is read is what was read in pre-training: a decoder <eos> text, of which the first half counts as given, where that
+makes a difference to it; an encoder <cls> text <sep>; an encoder-decoder the text with spans cut out, in the same
+places in all texts.  The matrices leave out the frame: <bos>, <cls>, <sep>, and <eos> at either end.
 
 Shapes: N texts, C slots changed (inputs), U slots watched (outputs), n tokens of a text.
 """
@@ -130,9 +130,10 @@ def _one_stack(
     assert stack is not None
     check_length(stack, n + len(before) + len(after))
     slots = torch.arange(n, device=device) + len(before)
+    given = torch.tensor([len(before) + n // 2], device=device)
 
     def read(tokens: Tensor) -> list[Tensor]:
-        return [model(tokens)[:, slots]]
+        return [model(tokens, prefix=given)[:, slots]]
 
     found = [
         replacing.influence(read, torch.tensor([*before, *text, *after], device=device), slots)

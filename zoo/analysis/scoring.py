@@ -1,7 +1,7 @@
 """How likely a model finds what is hidden: one chain rule for each capability.
 
-decoder:          log p(answer | <eos> left), token by token.  Nothing on the right is seen.  Over all answers of n
-                  tokens the probabilities add up to 1.
+decoder:          log p(answer | <eos> left), token by token.  Nothing on the right is seen; <eos> left is the prefix of
+                  a decoder that sees one both ways.  Over all answers of n tokens the probabilities add up to 1.
 encoder-decoder:  the encoder reads left <extra_id_0> right <eos>, the decoder, started with <extra_id_0>, writes the
                   answer and a stop: <eos> or another sentinel, whichever.  Over all answers of any length the
                   probabilities add up to 1.
@@ -133,7 +133,9 @@ def _ask(model: Transformer, tokenizer: Tokenizer, rows: Sequence[_Row]) -> tupl
                 f"a text of {read.shape[1]} tokens does not fit in the {longest(stack)} positions that this model "
                 f"has learned: cut the texts"
             )
-    states = model(inputs, targets, rule=rule, memory_rule=rule)
+    # All up to the first question is given.
+    given = torch.tensor([row.first + 1 for row in rows], device=device)
+    states = model(inputs, targets, rule=rule, memory_rule=rule, prefix=given)
     places = [(n, row.first + k) for n, row in enumerate(rows) for k in range(len(row.wanted))]
     wanted = torch.tensor([token for row in rows for token in row.wanted], device=device)
     which, where = torch.tensor(places, device=device).T

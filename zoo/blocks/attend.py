@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from zoo.blocks.masks import EVERYTHING, Everything, Past, Rule, Window, additive, parts
+from zoo.blocks.masks import EVERYTHING, Everything, Past, Prefix, Rule, Window, additive, parts
 
 
 def attend(
@@ -42,7 +42,7 @@ def attend(
     """
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     queries, keys = q.shape[-2], k.shape[-2]
-    if queries == 1 and isinstance(rule, Past):
+    if queries == 1 and isinstance(rule, Past | Prefix):
         rule = EVERYTHING  # the newest query of a cache sees all of it
     if bias is None and not dropout and (window := _window(rule, queries, keys)):
         return _blocked_window(q, _per_query_head(k, q), _per_query_head(v, q), window, scale)

@@ -104,11 +104,15 @@ class BlockSparse(Rule):
 
 @dataclass(frozen=True, eq=False)
 class Prefix(Rule):
-    """The past, and a prefix of ``lengths`` (B,) slots that everyone sees (prefix LM, Raffel et al. 2020)."""
+    """The past, and a prefix of ``lengths`` (B or 1,) slots that everyone sees (prefix LM, Raffel et al. 2020, 3.2.1).
 
-    lengths: Tensor
+    ``lengths`` None: still to be ``stated``; until then the rule cannot be asked.
+    """
+
+    lengths: Tensor | None = None
 
     def visible(self, queries: Tensor, keys: Tensor) -> Tensor:
+        assert self.lengths is not None
         return (keys <= queries[:, None]) | (keys < self.lengths[:, None, None])
 
 
@@ -149,6 +153,28 @@ class And(Rule):
 
     def visible(self, queries: Tensor, keys: Tensor) -> Tensor:
         return reduce(torch.logical_and, (rule.visible(queries, keys) for rule in self.rules))
+
+
+def sees_prefix(rule: Rule) -> bool:
+    """Whether a prefix is part of ``rule``."""
+    return any(isinstance(part, Prefix) for part in parts(rule))
+
+
+def stated(rule: Rule, prefix: Tensor | None) -> Rule:
+    """``rule`` where the first ``prefix`` (B or 1,) slots are given; a rule without a prefix stays as it is.
+
+    Raises:
+        ValueError: the rule has a prefix and nobody says how long it is.
+    """
+    if not sees_prefix(rule):
+        return rule
+    if prefix is None:
+        raise ValueError(
+            "this stack sees a prefix both ways: say how many slots of each row it has (prefix=...)"
+        )
+    return reduce(
+        Rule.__and__, (Prefix(prefix) if isinstance(part, Prefix) else part for part in parts(rule))
+    )
 
 
 def is_static(rule: Rule) -> bool:

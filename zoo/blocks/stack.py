@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.blocks.block import Surroundings
-from zoo.blocks.masks import EVERYTHING, Rule
+from zoo.blocks.masks import EVERYTHING, Rule, sees_prefix, stated
 from zoo.blocks.positions import NoPosition
 
 
@@ -22,7 +22,8 @@ class Stack(nn.Module):
     Args:
         block: makes one block.
         layers: how many.
-        sees: the rule of its self-attention; ``Past()`` makes a decoder, ``Everything()`` an encoder.
+        sees: the rule of its self-attention; ``Past()`` makes a decoder, ``Everything()`` an encoder,
+            ``Prefix()`` a decoder that sees what it is given both ways.
         position: the position scheme; None means none.
         input_norm: normalises embedding plus positions (BERT).
         final_norm: normalises what leaves the last block (every pre-norm stack).
@@ -57,6 +58,7 @@ class Stack(nn.Module):
         x: Tensor,
         *,
         rule: Rule = EVERYTHING,
+        prefix: Tensor | None = None,
         positions: Tensor | None = None,
         memory: Tensor | None = None,
         memory_rule: Rule = EVERYTHING,
@@ -66,20 +68,29 @@ class Stack(nn.Module):
 
         Args:
             rule: what the batch adds to ``sees``: padding, documents.
+            prefix: (B or 1,) slots at each row's start that are given, not written; only ``Prefix()`` asks for it.
             positions: (B or 1, S) of all slots, the cache's first; None numbers them from 0.
             memory, memory_rule: the encoder's states (B, M, D) and which of them are seen.
             cache: one entry per layer, ``cache.length`` slots so far; see ``zoo.generation.cache``.
+
+        Raises:
+            ValueError: a prefix is to be seen both ways and is not stated, or is read into a cache in pieces.
         """
         length = x.shape[1]
+        slots = length + (cache.length if cache is not None else 0)
+        sees = stated(self.sees, prefix)
+        if cache is not None and prefix is not None and sees_prefix(sees) and int(prefix.max()) > slots:
+            raise ValueError(
+                "a prefix seen both ways is read at once: its first slots cannot see what is not there"
+            )
         if positions is None:
-            past = cache.length if cache is not None else 0
-            positions = torch.arange(past + length, device=x.device)[None]
+            positions = torch.arange(slots, device=x.device)[None]
         new = positions[:, -length:]
         added = self.position.embed(new)
         x = self.dropout(self.input_norm(x if added is None else x + added.to(x.dtype)))
         bias = self.position.bias(new, positions)
         around = Surroundings(
-            rule=self.sees & rule,
+            rule=sees & rule,
             memory=memory,
             memory_rule=memory_rule,
             rotation=self.position.rotation(new),

@@ -58,6 +58,7 @@ def write(
         tokens = torch.tensor([[bos, *begin]] * len(prompts), device=device)
         real = torch.ones_like(tokens, dtype=torch.bool)
     check_length(model.decoder, tokens.shape[1] + max_new_tokens)
+    given = tokens.new_tensor([tokens.shape[1]])  # what is written comes after
     # One flag per slot that will ever be: what is written is real.
     flags = torch.cat([real, real.new_ones(len(prompts), max_new_tokens)], dim=1)
     rule = unless_all(flags)
@@ -73,6 +74,7 @@ def write(
                 memory=memory,
                 memory_rule=memory_rule,
                 rule=rule,
+                prefix=given,
                 positions=positions[:, :slots],
                 cache=cache,
             )

@@ -9,11 +9,11 @@ import torch
 from hydra.utils import instantiate
 
 from zoo.blocks import Stack
-from zoo.blocks.masks import EVERYTHING, Past, Rule
+from zoo.blocks.masks import EVERYTHING, Past, Prefix, Rule
 from zoo.models.transformer import Transformer
 from zoo.plan import Plan
 
-RULES: dict[str, Rule] = {"everything": EVERYTHING, "past": Past()}
+RULES: dict[str, Rule] = {"everything": EVERYTHING, "past": Past(), "prefix": Prefix()}
 
 
 def build(plan: Plan, *, seed: int | None = None, device: str = "cpu") -> Transformer:
@@ -69,7 +69,7 @@ def _stack(plan: Plan, spec: dict[str, Any] | None) -> Stack | None:
             heads=config["size"]["heads"],
             d_head=plan.counted.d_head,
             length=plan.positions,
-            two_way=spec["sees"] == "everything",
+            two_way=spec["sees"] != "past",
         ),
         input_norm=norm() if arch["input_norm"] else None,
         final_norm=norm() if config["norm"]["placement"] == "pre" else None,

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from zoo.blocks import Embedding, NextSentenceHead, Stack
 from zoo.blocks.cross_entropy import linear_cross_entropy
-from zoo.blocks.masks import EVERYTHING, Past, Rule, parts
+from zoo.blocks.masks import EVERYTHING, Past, Prefix, Rule, parts
 
 
-def _sees_past(stack: Stack) -> bool:
-    return any(isinstance(part, Past) for part in parts(stack.sees))
+def _left_to_right(stack: Stack) -> bool:
+    return any(isinstance(part, Past | Prefix) for part in parts(stack.sees))
 
 
 class Transformer(nn.Module):
@@ -51,8 +51,8 @@ class Transformer(nn.Module):
     def capabilities(self) -> frozenset[str]:
         """``states``: a vector per input token; ``write``: generate left to right; ``fill``: predict masked
         positions, which needs to see both ways."""
-        writes = self.decoder is not None and _sees_past(self.decoder)
-        fills = self.decoder is None and self.encoder is not None and not _sees_past(self.encoder)
+        writes = self.decoder is not None and _left_to_right(self.decoder)
+        fills = self.decoder is None and self.encoder is not None and not _left_to_right(self.encoder)
         return frozenset({"states"} | ({"write"} if writes else set()) | ({"fill"} if fills else set()))
 
     def encode(
@@ -74,14 +74,19 @@ class Transformer(nn.Module):
         memory: Tensor | None = None,
         rule: Rule = EVERYTHING,
         memory_rule: Rule = EVERYTHING,
+        prefix: Tensor | None = None,
         positions: Tensor | None = None,
         cache: Any = None,
     ) -> Tensor:
-        """Token ids (B, U) -> the decoder's states (B, U, D); ``memory`` (B, T, D) comes from ``encode``."""
+        """Token ids (B, U) -> the decoder's states (B, U, D); ``memory`` (B, T, D) comes from ``encode``.
+
+        ``prefix`` (B or 1,): how many tokens of each row are given, not written; who sees them both ways must know.
+        """
         assert self.decoder is not None
         return self.decoder(
             self.embedding(tokens),
             rule=rule,
+            prefix=prefix,
             positions=positions,
             memory=memory,
             memory_rule=memory_rule,
@@ -89,8 +94,10 @@ class Transformer(nn.Module):
         )
 
     def states(self, tokens: Tensor, *, rule: Rule = EVERYTHING) -> Tensor:
-        """A vector per input token, (B, T) -> (B, T, D): of the stack that reads the input."""
-        return self.decode(tokens, rule=rule) if self.encoder is None else self.encode(tokens, rule=rule)
+        """A vector per input token, (B, T) -> (B, T, D): of the stack that reads the input.  All of it is given."""
+        if self.encoder is not None:
+            return self.encode(tokens, rule=rule)
+        return self.decode(tokens, rule=rule, prefix=tokens.new_tensor([tokens.shape[1]]))
 
     def forward(
         self,
@@ -100,6 +107,7 @@ class Transformer(nn.Module):
         segments: Tensor | None = None,
         rule: Rule = EVERYTHING,
         memory_rule: Rule = EVERYTHING,
+        prefix: Tensor | None = None,
         positions: Tensor | None = None,
     ) -> Tensor:
         """The states from which the vocabulary is predicted.
@@ -109,12 +117,17 @@ class Transformer(nn.Module):
             targets: (B, U), what the decoder reads where there are two stacks (the answer, shifted right).
             rule: what the batch adds to the first stack's visibility: padding, documents.
             memory_rule: which of the encoder's states the decoder sees (not its padding).
+            prefix: (B or 1,), how many of ``tokens`` are given and not to be written.  An encoder sees all of them, a
+                causal decoder none before its turn; a decoder that sees its prefix both ways must be told.
 
         Returns:
             (B, T, D) of the only stack, or (B, U, D) of the decoder.
+
+        Raises:
+            ValueError: ``targets`` or ``prefix`` is needed and not given.
         """
         if self.encoder is None:
-            return self.decode(tokens, rule=rule, positions=positions)
+            return self.decode(tokens, rule=rule, prefix=prefix, positions=positions)
         states = self.encode(tokens, segments=segments, rule=rule, positions=positions)
         if self.decoder is None:
             return states

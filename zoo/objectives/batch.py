@@ -43,6 +43,7 @@ class Batch(NamedTuple):
     inputs: (B, T), read by the first stack;  targets: (B, U), read by the decoder of an encoder-decoder;
     labels: (M,), the right tokens at ``where``, flat positions (M,) in the predicting stack's (B, T) or (B, U)
     states, ascending; None where every position counts;
+    prefix: (B,), how many inputs of each row are given (see ``Transformer.forward``);
     documents: (B, T), document numbers under the same-document rule;  segments: (B, T), BERT's A and B;
     next_sentence: (B,), 0 where B follows A, 1 where it comes from another document;
     update_labels, update_rows: M and B summed over all parts of an optimiser step, on all ranks.
@@ -52,6 +53,7 @@ class Batch(NamedTuple):
     labels: Array
     where: Array | None = None
     targets: Array | None = None
+    prefix: Array | None = None
     documents: Array | None = None
     segments: Array | None = None
     next_sentence: Array | None = None
@@ -77,7 +79,7 @@ class Batch(NamedTuple):
             labels, where = self.labels[inside], where[inside] - low * width
         by_row = {
             name: None if (value := getattr(self, name)) is None else value[low:high]
-            for name in ("inputs", "targets", "documents", "segments", "next_sentence")
+            for name in ("inputs", "targets", "prefix", "documents", "segments", "next_sentence")
         }
         return self._replace(
             **by_row,

@@ -38,7 +38,7 @@ def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
     only: training has no use for the cost of finding them.
     """
     rule = EVERYTHING if batch.documents is None else SameDocument(batch.documents)
-    states = model(batch.inputs, batch.targets, segments=batch.segments, rule=rule)
+    states = model(batch.inputs, batch.targets, segments=batch.segments, rule=rule, prefix=batch.prefix)
     picked = states.flatten(0, 1)
     if batch.where is not None:
         picked = picked.index_select(0, batch.where)

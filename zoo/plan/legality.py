@@ -6,13 +6,14 @@ from zoo.errors import UserError
 from zoo.plan.count import kind
 from zoo.plan.lengths import Lengths, lengths, spans
 
-SEES = ("everything", "past")
+SEES = ("everything", "past", "prefix")
 
 
 def capabilities(arch: dict) -> set[str]:
-    """``states`` always; ``write`` with a decoder that sees the past; ``fill`` with a lone encoder that sees all."""
+    """``states`` always; ``write`` with a decoder that does not see what it is to write; ``fill`` with a lone encoder
+    that sees all."""
     found = {"states"}
-    if arch["decoder"] and arch["decoder"]["sees"] == "past":
+    if arch["decoder"] and arch["decoder"]["sees"] != "everything":
         found.add("write")
     if arch["encoder"] and not arch["decoder"] and arch["encoder"]["sees"] == "everything":
         found.add("fill")
@@ -61,6 +62,11 @@ def _check_stacks(config: dict) -> None:
             raise UserError(f"sees: {stack['sees']} is no rule a stack can have; use {' or '.join(SEES)}")
     if arch["decoder"] and bool(arch["decoder"].get("memory")) != bool(arch["encoder"]):
         raise UserError("arch.decoder.memory: encoder and an arch.encoder go together; give both or neither")
+    for name, other in (("encoder", "everything"), ("decoder", "past")):
+        if arch["encoder"] and arch[name] and arch[name]["sees"] == "prefix":
+            raise UserError(
+                f"sees: prefix is for a decoder that has no encoder to read for it; use arch.{name}.sees={other}"
+            )
     if size["layers"] % len(stacks):
         raise UserError(
             f"size.layers={size['layers']} cannot be shared equally by an encoder and a decoder; use an even number"
@@ -128,14 +134,24 @@ def _check_objective(config: dict, row: Lengths) -> None:
     arch, objective = config["arch"], config["objective"]
     able = capabilities(arch)
     name, needs = objective["name"], objective["needs"]
-    fits = {"causal_lm": "gpt", "masked_lm": "bert", "span_corruption": "t5"}
-    two_stacks = bool(arch["encoder"] and arch["decoder"])
-    if needs == "write" and arch["decoder"] and arch["decoder"]["sees"] != "past":
+    fits = {"causal_lm": "gpt", "prefix_lm": "prefix_lm", "masked_lm": "bert", "span_corruption": "t5"}
+    family = _family(arch)
+    if needs == "write" and arch["decoder"] and arch["decoder"]["sees"] == "everything":
         raise UserError(
             f"objective={name} writes left to right, but the decoder sees everything; use arch.decoder.sees=past"
         )
-    if needs not in able or (name in fits and two_stacks != (name == "span_corruption")):
-        good = ", ".join(objective for objective, model in fits.items() if model == _family(arch))
+    if name == "causal_lm" and family == "prefix_lm":
+        raise UserError(
+            "objective=causal_lm has no prefix, so what the decoder may see both ways would never be trained; "
+            "use objective=prefix_lm or arch.decoder.sees=past"
+        )
+    if name == "prefix_lm" and family == "gpt":
+        raise UserError(
+            "objective=prefix_lm leaves a prefix out of the loss, which only pays where the decoder sees it both ways; "
+            "use objective=causal_lm or arch.decoder.sees=prefix"
+        )
+    if needs not in able or fits.get(name, family) != family:
+        good = ", ".join(objective for objective, model in fits.items() if model == family)
         raise UserError(
             f"objective={name} does not fit arch={arch['name']}, which can {' and '.join(sorted(able))}; "
             f"use objective={good}, or arch={fits.get(name, 'another')}"
@@ -152,4 +168,6 @@ def _check_objective(config: dict, row: Lengths) -> None:
 def _family(arch: dict) -> str:
     if arch["encoder"] and arch["decoder"]:
         return "t5"
-    return "gpt" if arch["decoder"] else "bert"
+    if arch["decoder"]:
+        return "prefix_lm" if arch["decoder"]["sees"] == "prefix" else "gpt"
+    return "bert"

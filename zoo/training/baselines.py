@@ -1,7 +1,8 @@
 """What counting alone achieves on the same held-out tokens, seeing what each model may see.
 
-Beside causal LM: an interpolated Kneser-Ney 5-gram's loss.  Beside masked LM and span corruption: the accuracy of a
-two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
+Beside causal LM and prefix LM: an interpolated Kneser-Ney 5-gram's loss on the tokens that are in the model's own; all
+three see what stands before a token in its row, and nothing after it.  Beside masked LM and span corruption: the
+accuracy of a two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def baselines(corpus: Corpus, objective: str, batches: list[Batch], *, key: str)
             return json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
             path.unlink()
-    found = _causal(corpus, batches) if objective == "causal_lm" else _hidden(corpus, batches)
+    left_to_right = objective in ("causal_lm", "prefix_lm")
+    found = _causal(corpus, batches) if left_to_right else _hidden(corpus, batches)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, found)
     return found
@@ -37,13 +39,20 @@ def _causal(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:
     model = KneserNey(order=5).fit(np.asarray(corpus.train.tokens), vocab)
     total = count = 0.0
     for batch in batches:
-        rows = np.concatenate(
-            [batch.inputs.numpy(), batch.labels.numpy().reshape(batch.inputs.shape)[:, -1:]], 1
-        )
-        for row in rows:
-            total += model.loss(row, positions=np.arange(1, len(row))) * (len(row) - 1)
-            count += len(row) - 1
+        for row, asked in zip(*_next_views(batch), strict=True):
+            total += model.loss(row, positions=asked) * len(asked)
+            count += len(asked)
     return {"kneser_ney_5gram_loss": total / count}
+
+
+def _next_views(batch: Batch) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Each row with the token after it, (B, n + 1), and the places in it of the tokens that are in the loss."""
+    inputs, labels = batch.inputs.numpy(), batch.labels.numpy()
+    where = np.arange(inputs.size) if batch.where is None else batch.where.numpy()
+    row, place = np.divmod(where, inputs.shape[1])
+    after = labels[place == inputs.shape[1] - 1]  # the token after a row is always asked for
+    rows = np.concatenate([inputs, after[:, None]], 1)
+    return rows, [place[row == number] + 1 for number in range(len(rows))]
 
 
 def _hidden(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:

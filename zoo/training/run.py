@@ -241,7 +241,7 @@ def _conclude(
         budget={**budget, "tokens_in_loss": int(float(totals["tokens_in_loss"]))},
         timings={"session_seconds": round(seconds, 1), "training_seconds": float(totals["training_seconds"])},
     )
-    _report(objective, results)
+    _report(results)
     return results
 
 
@@ -259,8 +259,8 @@ def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> None:
     write_json(path, [*before, *rows])
 
 
-def _report(objective: str, results: dict[str, Any]) -> None:
-    if objective == "causal_lm":
+def _report(results: dict[str, Any]) -> None:
+    if "kneser_ney_5gram_loss" in results:
         ours, theirs = results["loss"], results["kneser_ney_5gram_loss"]
         console.print(f"held-out loss [bold]{ours:.3f}[/bold] nats per token; Kneser-Ney 5-gram {theirs:.3f}")
     else:

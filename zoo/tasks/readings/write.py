@@ -45,11 +45,11 @@ class Write:
         labels = torch.tensor([token for answer in answers for token in answer], device=device)
         if model.encoder is None:
             read = [[*source, *answer[:-1]] for source, answer in zip(sources, answers, strict=True)]
-            tokens, _ = padded(
-                read, tokenizer.pad, device
-            )  # to the right of all that counts: no rule is needed
-            states = model(tokens)
-            offsets = [len(source) - 1 for source in sources]
+            # Padding is to the right of all that counts: no rule is needed.
+            tokens, _ = padded(read, tokenizer.pad, device)
+            given = [len(source) for source in sources]
+            states = model(tokens, prefix=torch.tensor(given, device=device))
+            offsets = [length - 1 for length in given]
         else:
             tokens, rule = padded(sources, tokenizer.pad, device)
             begun, _ = padded([[tokenizer.bos, *answer[:-1]] for answer in answers], tokenizer.pad, device)
