@@ -59,8 +59,8 @@ def tunings(runs: Sequence[Run]) -> dict[str, dict[str, list[Choice]]]:
             key = (row["task"], str(trial))
             if key not in best or row["value"] > best[key][0]:
                 best[key] = row["value"], trial
-        for (task, key), (score, trial) in best.items():
-            found[run.config["arch"]["name"]][task].setdefault(key, [trial, []])[1].append(score)
+        for (task, name), (score, trial) in best.items():
+            found[run.config["arch"]["name"]][task].setdefault(name, [trial, []])[1].append(score)
     return {
         arch: {
             task: sorted(

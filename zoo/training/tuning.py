@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -83,6 +83,7 @@ def tune(
         head = reading.head(model.embedding.tokens.embedding_dim)
     learner = _Learner(model, head).to(model.embedding.tokens.weight.device).train()
     averaged = AveragedModel(learner, multi_avg_fn=_fading(average))
+    kept = cast(_Learner, averaged.module)
     optimizer = adamw(learner, dict(optim))
     rate = schedule(optimizer, dict(optim), updates)
     points = sorted({max(1, round(share * updates)) for share in measure})
@@ -99,25 +100,25 @@ def tune(
         rate.step()
         averaged.update_parameters(learner)
         if update in points:
-            point = _point(averaged.module, task, reading, validation, update, batch_size, first)
+            point = _point(kept, task, reading, validation, update, batch_size, first)
             curve.append(point)
             if best is None or point.scores[task.metric] > best[0].scores[task.metric]:
-                best = point, {k: v.detach().clone() for k, v in averaged.module.state_dict().items()}
+                best = point, {k: v.detach().clone() for k, v in kept.state_dict().items()}
     assert best is not None
-    averaged.module.load_state_dict(best[1])
+    kept.load_state_dict(best[1])
     chosen = best[0]
     for other in others:
-        point = _point(averaged.module, task, reading, validation, chosen.updates, batch_size, other)
+        point = _point(kept, task, reading, validation, chosen.updates, batch_size, other)
         curve.append(point)
         chosen = max(chosen, point, key=lambda p: p.scores[task.metric])
-    return Tuned(averaged.module.model.eval(), averaged.module.head, chosen, curve)
+    return Tuned(kept.model.eval(), kept.head, chosen, curve)
 
 
 def _fading(share: float) -> Any:
     """For ``AveragedModel``: the newest weights count one part in ``share`` of the updates so far."""
 
     @torch.no_grad()
-    def step(kept: Sequence[Tensor], new: Sequence[Tensor], before: Tensor | int) -> None:
+    def step(kept: list[Tensor], new: list[Tensor], before: Tensor | int) -> None:
         torch._foreach_lerp_(kept, new, 1 / max(1.0, share * (int(before) + 1)))
 
     return step
