@@ -14,14 +14,16 @@ from zoo.config import folder, plain
 def command(config: DictConfig) -> None:
     """Print everything that was tried, and the choice for each architecture."""
     from zoo.report import choose
+    from zoo.report.write import write_texts
 
     settings = plain(config)
     runs = choose.grid(map(Path, settings["runs"]))
     print(choose.table(runs))
-    for arch, text in choose.files(runs).items():
-        if settings["out"]:
-            (Path(settings["out"]) / f"{arch}.yaml").write_text(text, encoding="utf-8")
-        print(f"conf/chosen/{arch}.yaml:\n{text}")
+    files = {f"{arch}.yaml": text for arch, text in choose.files(runs).items()}
+    for name, text in files.items():
+        print(f"{name}:\n{text}")
+    if settings["out"]:
+        write_texts(files, Path(settings["out"]))
 
 
 if __name__ == "__main__":

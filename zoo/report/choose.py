@@ -11,10 +11,11 @@ import yaml
 
 from zoo.errors import UserError
 from zoo.report.read import Run, find, read
+from zoo.report.text import markdown_table
 
 Choice = dict[str, Any]
 HEAD = """# @package _global_
-# Chosen on validation, once: {how} (docs/results/choices.md).
+# Chosen on validation, once, by experiment=lr_grid and experiment=tuning_grid.
 """
 
 
@@ -83,9 +84,8 @@ def files(runs: Sequence[Run]) -> dict[str, str]:
             task: {k: v for k, v in trials[0].items() if k != "score"} for task, trials in tasks.items()
         }
         found[arch]["tuning"] = {"chosen": chosen}
-    how = "experiment=lr_grid and experiment=tuning_grid"
     return {
-        arch: HEAD.format(how=how) + yaml.safe_dump(own, sort_keys=False, default_flow_style=None, width=120)
+        arch: HEAD + yaml.safe_dump(own, sort_keys=False, default_flow_style=None, width=120)
         for arch, own in sorted(found.items())
     }
 
@@ -97,40 +97,28 @@ def _several(found: dict[str, dict[float, float]]) -> dict[str, dict[float, floa
 
 def table(runs: Sequence[Run]) -> str:
     """Everything that was tried, in Markdown; the best is bold."""
-    lines: list[str] = []
-    tried = _several(rates(runs))
-    if tried:
-        every = sorted({lr for own in tried.values() for lr in own})
-        lines += ["Held-out loss by the peak rate of pre-training:", ""]
-        lines += [_row(["", *(f"{lr:g}" for lr in every)]), _row(["---"] * (len(every) + 1))]
-        for arch, own in sorted(tried.items()):
-            best = min(own.values())
-            lines.append(_row([arch, *(_number(own.get(lr), best) for lr in every)]))
-        lines.append("")
+    parts: list[str] = []
+    if tried := _several(rates(runs)):
+        rows = [([arch], own, min(own.values())) for arch, own in sorted(tried.items())]
+        parts += ["Held-out loss by the peak rate of pre-training:", _by_rate([""], rows)]
     for arch, tasks in sorted(tunings(runs).items()):
-        every = sorted({trial["lr"] for trials in tasks.values() for trial in trials})
-        lines += [f"Validation score by rate of fine-tuning, {arch}:", ""]
-        lines += [_row(["task", "reading", *(f"{lr:g}" for lr in every)]), _row(["---"] * (len(every) + 2))]
+        rows = []
         for task, trials in tasks.items():
-            best = trials[0]["score"]
-            ways = dict.fromkeys((t["reading"], str(t["options"] or "")) for t in trials)
-            for reading, options in sorted(ways):
-                own = {
-                    t["lr"]: t["score"]
-                    for t in trials
-                    if (t["reading"], str(t["options"] or "")) == (reading, options)
-                }
-                lines.append(
-                    _row(
-                        [task, f"{reading} {options}".strip(), *(_number(own.get(lr), best) for lr in every)]
-                    )
-                )
-        lines.append("")
-    return "\n".join(lines)
+            ways: dict[tuple[str, str], dict[float, float]] = defaultdict(dict)
+            for trial in trials:
+                ways[trial["reading"], str(trial["options"] or "")][trial["lr"]] = trial["score"]
+            rows += [
+                ([task, " ".join(way).strip()], own, trials[0]["score"]) for way, own in sorted(ways.items())
+            ]
+        parts += [f"Validation score by rate of fine-tuning, {arch}:", _by_rate(["task", "reading"], rows)]
+    return "\n\n".join(parts)
 
 
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _by_rate(head: list[str], rows: list[tuple[list[str], dict[float, float], float]]) -> str:
+    """A column per rate; a row: what it is called, its value at each rate it was tried at, and the best of its kind."""
+    every = sorted({lr for _, own, _ in rows for lr in own})
+    cells = [[*name, *(_number(own.get(lr), best) for lr in every)] for name, own, best in rows]
+    return markdown_table([*head, *(f"{lr:g}" for lr in every)], cells)
 
 
 def _number(value: float | None, best: float) -> str:

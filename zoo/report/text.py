@@ -112,22 +112,22 @@ def markdown(report: Mapping[str, Any], date: str) -> str:
             found = ["<br>".join(measured_lines(report, row, column)) for column in columns]
             rows.append([f"{name} (measured)", *found])
         parts += [
-            _table(["", *columns], rows),
+            markdown_table(["", *columns], rows),
             "✓ reproduced, ✗ not reproduced, ? undecided; a mark per claim.",
         ]
-        parts += ["## Claims", _table(["claim", "verdict", "margin", "adjusted p"], _claims(report))]
+        parts += ["## Claims", markdown_table(["claim", "verdict", "margin", "adjusted p"], _claims(report))]
     controls = {name: one["controls"] for name, one in report["abilities"].items() if one["controls"]}
     if report["columns"] and controls:
         labelled = list(dict.fromkeys(label for cells in controls.values() for label in cells))
         rows = [[label, *(word_cell(cells.get(label)) for cells in controls.values())] for label in labelled]
-        parts += ["## Controls: against the best of the three", _table(["group", *controls], rows)]
+        parts += ["## Controls: against the best of the three", markdown_table(["group", *controls], rows)]
     if report["applications"]:
         parts += ["## Applications: score from the computed baseline (0) to the oracle (1)"]
-        parts += [_table(["task", "metric", *labels], _applications(report, labels))]
+        parts += [markdown_table(["task", "metric", *labels], _applications(report, labels))]
     if "differences" in report:
         parts += [f"## Difference from {report['baseline']}, paired"]
         others = [label for label in labels if any(label in row["cells"] for row in report["differences"])]
-        parts += [_table(["", *others], _cells(report["differences"], others))]
+        parts += [markdown_table(["", *others], _cells(report["differences"], others))]
     marked = [
         {"task": row["task"], "cells": row["marked"]}
         for row in report["applications"]
@@ -136,17 +136,17 @@ def markdown(report: Mapping[str, Any], date: str) -> str:
     if marked:
         parts += [
             "## The part that only later context settles (in no score above)",
-            _table(["task", *labels], _cells(marked, labels)),
+            markdown_table(["task", *labels], _cells(marked, labels)),
         ]
     if report["readings"]:
         parts += [
             "## Readings: the headline metric by each; chosen on validation in so many runs",
-            _table(["task", "reading", *labels], _readings(report, labels)),
+            markdown_table(["task", "reading", *labels], _readings(report, labels)),
         ]
     if report["words"]:
         parts += [
             "## Words by fine-tuning budget (validation)",
-            _table(["budget", "ability", *report["columns"]], _words(report)),
+            markdown_table(["budget", "ability", *report["columns"]], _words(report)),
         ]
     for title, key in (
         ("Pre-training", "pretraining"),
@@ -159,7 +159,7 @@ def markdown(report: Mapping[str, Any], date: str) -> str:
                 [row["task"], row["metric"], *(interval(row["cells"].get(label)) for label in labels)]
                 for row in report[key]
             ]
-            parts += [f"## {title}", _table(["", "metric", *labels], rows)]
+            parts += [f"## {title}", markdown_table(["", "metric", *labels], rows)]
     rows = [
         [
             row["quantity"],
@@ -168,17 +168,17 @@ def markdown(report: Mapping[str, Any], date: str) -> str:
         ]
         for row in report["budgets"]
     ]
-    parts += ["## Budgets", _table(["", *labels, "largest / smallest"], rows)]
+    parts += ["## Budgets", markdown_table(["", *labels, "largest / smallest"], rows)]
     if report["by_design"]:
         rows = [
             [f"`{key}`", *(str(row[label]) for label in labels)] for key, row in report["by_design"].items()
         ]
-        parts += ["## What differs by design", _table(["key", *labels], rows)]
+        parts += ["## What differs by design", markdown_table(["key", *labels], rows)]
     rows = [
         [run["name"], run["status"], run["group"] or "—", str(run["seed"]), run["left_out"] or ""]
         for run in report["runs"]
     ]
-    parts += ["## Runs", _table(["run", "status", "group", "seed", "left out because it"], rows)]
+    parts += ["## Runs", markdown_table(["run", "status", "group", "seed", "left out because it"], rows)]
     if report["missing"]:
         parts += [
             "## What is missing",
@@ -192,7 +192,8 @@ def _seeds(report: Mapping[str, Any]) -> str:
     return f"Groups, with the number of seeds: {', '.join(told) or 'none'}. Brackets hold 95 % intervals."
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """One row per line, bars in cells escaped."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(
         "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |"

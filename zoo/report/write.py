@@ -24,9 +24,18 @@ def write(report: Mapping[str, Any], out: Path, date: str) -> list[Path]:
         "csv": as_csv(report),
         "json": as_json(report, date),
     }
+    return write_texts({f"comparison.{kind}": text for kind, text in texts.items()}, out)
+
+
+def write_texts(texts: Mapping[str, str], out: Path) -> list[Path]:
+    """Files of these names in ``out``, which is made if need be.
+
+    Raises:
+        UserError: ``out`` cannot be written to.
+    """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        return [_write(out / f"comparison.{kind}", text) for kind, text in texts.items()]
+        return [_write(out / name, text) for name, text in texts.items()]
     except OSError as error:
         raise UserError(f"out={out} cannot be written to: {error.strerror}") from error
 
