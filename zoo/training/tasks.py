@@ -89,13 +89,11 @@ def _ways(
     if tuning["rates"]:
         return [_Way(n, r, lr, None, False) for n, r in able.items() for lr in tuning["rates"]]
     choice = tuning["chosen"].get(name, {})
-    lr = choice.get("lr", tuning["optim"]["lr"])
-    own = choice.get("reading")
-    if tuning["which"] != "all":
-        able = {
-            n: able[n] for n in ([own] if tuning["which"] == "chosen" and own in able else list(able)[:1])
-        }
-    return [_Way(n, r, lr, choice.get("options") if n == own else None, True) for n, r in able.items()]
+    lr, own = choice.get("lr", tuning["optim"]["lr"]), choice.get("reading")
+    names = list(able) if tuning["which"] == "all" else list(able)[:1]
+    if tuning["which"] == "chosen" and own in able:
+        names = [own]
+    return [_Way(n, able[n], lr, choice.get("options") if n == own else None, True) for n in names]
 
 
 def _tuned(

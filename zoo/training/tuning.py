@@ -7,7 +7,7 @@ what is tested, once.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -63,7 +63,7 @@ def tune(
     batch_size: int,
     measure: Sequence[float],
     average: float,
-    optim: Mapping[str, Any],
+    optim: dict[str, Any],
     seed: int,
     options: Options | None = None,
 ) -> Tuned:
@@ -84,8 +84,8 @@ def tune(
     learner = _Learner(model, head).to(model.embedding.tokens.weight.device).train()
     averaged = AveragedModel(learner, multi_avg_fn=_fading(average))
     kept = cast(_Learner, averaged.module)
-    optimizer = adamw(learner, dict(optim))
-    rate = schedule(optimizer, dict(optim), updates)
+    optimizer = adamw(learner, optim)
+    rate = schedule(optimizer, optim, updates)
     points = sorted({max(1, round(share * updates)) for share in measure})
     first, *others = reading.options() if options is None else [options]
     curve: list[Point] = []

@@ -45,14 +45,17 @@ class Question(NamedTuple):
     before: bool
 
 
+def settling(log: tuple[tuple[int, Event], ...], riddle: str) -> int | None:
+    """The sentence that says what the ambiguous name is; None: no sentence does."""
+    return next((i for i, event in log if event.agent == riddle and event.kind in (*SETTLING, "intro")), None)
+
+
 def entities(
     text: str, spans: list[tuple[int, int]], log: tuple[tuple[int, Event], ...], riddle: str, kind: str
 ) -> tuple[Entity, ...]:
     """Every name with its type; a name that may be two things is marked until the sentence that settles it."""
-    settled = next(
-        (i for i, event in log if event.agent == riddle and event.kind in (*SETTLING, "intro")), len(spans)
-    )
-    until = spans[settled][1] if riddle and settled < len(spans) else 0
+    settled = settling(log, riddle)
+    until = spans[settled][1] if riddle and settled is not None else 0
     return tuple(
         Entity(
             m.start(),

@@ -28,7 +28,7 @@ class Retelling:
         parts = iter([self.clause(event) for event in events])
         pattern = CONSTRUCTIONS[relation].pattern
         text = "".join(next(parts) if piece == "{S}" else piece for piece in _pieces(pattern))
-        return text[:1].upper() + text[1:]
+        return text[0].upper() + text[1:]
 
     def clause(self, event: Event) -> str:
         """One event, said with its place if it has one."""
@@ -40,7 +40,10 @@ def _pieces(pattern: str) -> list[str]:
 
 
 def headline(dice: Dice, split: str, told: English, log: tuple[tuple[int, Event], ...]) -> str:
-    """A line in the present tense that tells how the story begins and ends: who loses what, and who brings it back."""
+    """A line in the present tense that tells how the story begins and ends: who loses what, and who brings it back.
+
+    Empty where nothing happens that one would tell in a line, as may be in the first sentences of a story.
+    """
     salient = [event for _, event in log if event.kind in TOLD]
     if len(salient) < 3:
         salient = [

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from zoo.data.world.annotate import Entity, Examiner, Question, entities
+from zoo.data.world.annotate import Entity, Examiner, Question, entities, settling
 from zoo.data.world.dialogue import dialogue
 from zoo.data.world.dice import Dice
-from zoo.data.world.grammar import SETTLING
 from zoo.data.world.meaning import Event, Meaning
 from zoo.data.world.narrate import Narrator
 from zoo.data.world.parse import parse
@@ -88,8 +87,7 @@ class Story:
     def settled(self) -> bool:
         """Whether what its ambiguous name is, if it has one, is said by its end."""
         name = self.plan.riddle
-        told = any(event.agent == name and event.kind in (*SETTLING, "intro") for _, event in self.log)
-        return told or not name or name not in self.text
+        return not name or name not in self.text or settling(self.log, name) is not None
 
     @property
     def _spans(self) -> list[tuple[int, int]]:

@@ -64,22 +64,12 @@ def new(text: str, written: str) -> float:
     return sum(line not in text for line in lines) / len(lines) if lines else math.nan
 
 
-def told(before: Sequence[str], written: str, wanted: int) -> float:
-    """The share of ``wanted`` sentences that tell an event, until the first fault or repetition.
+def gone_on(before: Sequence[str], written: str, wanted: int) -> tuple[float, float]:
+    """Of ``wanted`` sentences that go on with those before: the share until the first fault or repetition, and the
+    share of these that tell an event.
 
     What goes on around a story (the weather, how somebody feels) fits anywhere: it is no fault, and no merit.
     """
-    return _gone_on(before, written, wanted)[1] / wanted
-
-
-def held(before: Sequence[str], written: str, wanted: int) -> float:
-    """The share of ``wanted`` sentences that go on with those before, until the first fault or repetition."""
-    return _gone_on(before, written, wanted)[0] / wanted
-
-
-def _gone_on(before: Sequence[str], written: str, wanted: int) -> tuple[int, int]:
-    """How many of the first ``wanted`` sentences stand before the first fault or repetition, and how many of these tell
-    an event."""
     reader, seen = Reader(), set(before)
     for sentence in before:
         reader.read(sentence)
@@ -95,4 +85,4 @@ def _gone_on(before: Sequence[str], written: str, wanted: int) -> tuple[int, int
         seen.add(sentence)
         good += 1
         telling += len(reader.log) > events
-    return good, telling
+    return good / wanted, telling / wanted

@@ -148,14 +148,11 @@ def writing(
 
     def score(examples: Sequence[Example], predictions: Sequence[str]) -> Scores:
         pairs = list(zip(examples, predictions, strict=True))
-        before = [split_sentences(example.text) for example in examples]
-        held = [asking.held(lines, said, written) for lines, (_, said) in zip(before, pairs, strict=True)]
+        gone = [asking.gone_on(split_sentences(example.text), said, written) for example, said in pairs]
         return {
-            "told": [
-                asking.told(lines, said, written) for lines, (_, said) in zip(before, pairs, strict=True)
-            ],
-            "held": held,
-            "consistent": [float(share == 1) for share in held],
+            "told": [told for _, told in gone],
+            "held": [held for held, _ in gone],
+            "consistent": [float(held == 1) for held, _ in gone],
             "whole": [float(bool(consistent(f"{example.text} {said.strip()}"))) for example, said in pairs],
             "grammatical": [asking.formed(said) for said in predictions],
             "distinct_2": [metrics.distinct([said]) for said in predictions],
@@ -201,7 +198,7 @@ def completion(
             *before, start = split_sentences(example.text)
             sentence = f"{start} {said.strip()}"
             formed.append(asking.formed(sentence) if len(split_sentences(sentence)) == 1 else 0.0)
-            held.append(formed[-1] and asking.held(before, sentence, 1))
+            held.append(formed[-1] and asking.gone_on(before, sentence, 1)[0])
         return {"held": held, "grammatical": formed, **overlap(examples, predictions)}
 
     made = once(

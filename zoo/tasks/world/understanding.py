@@ -7,7 +7,7 @@ Pre-training reads the train stories, never those of the other splits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from zoo.data.world import Story, World, judge, oracle
 from zoo.data.world.dice import Dice
@@ -25,14 +25,8 @@ def topic(
 ) -> Made:
     """What a story is about, one of ten topics.  Oracle: to which topic most nouns belong."""
 
-    def items(story: Story) -> list[Example]:
-        return [Example("", story.text, answers=(story.topic,))]
-
-    def know(examples: Sequence[Example]) -> list[Prediction]:
-        return [oracle.topic_guess(example.text) for example in examples]
-
-    made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
-    return classify("topic", made, classes=TOPICS, oracle=know)
+    sizes = {"train": train, "validation": validation, "test": test}
+    return _trait("topic", source, TOPICS, oracle.topic_guess, sentences=sentences, **sizes)
 
 
 def mood(
@@ -40,14 +34,22 @@ def mood(
 ) -> Made:
     """How a story feels, one of four moods.  Oracle: the mood that most of the telling words show."""
 
+    sizes = {"train": train, "validation": validation, "test": test}
+    return _trait("mood", source, MOODS, oracle.mood_guess, sentences=sentences, **sizes)
+
+
+def _trait(
+    name: str, source: World, classes: Sequence[str], guess: Callable[[str], str], **sizes: int
+) -> Made:
+    """What a story as a whole is like: its attribute ``name``."""
+
     def items(story: Story) -> list[Example]:
-        return [Example("", story.text, answers=(story.mood,))]
+        return [Example("", story.text, answers=(getattr(story, name),))]
 
     def know(examples: Sequence[Example]) -> list[Prediction]:
-        return [oracle.mood_guess(example.text) for example in examples]
+        return [guess(example.text) for example in examples]
 
-    made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
-    return classify("mood", made, classes=MOODS, oracle=know)
+    return classify(name, walk(source, items, **sizes), classes=classes, oracle=know)
 
 
 def pair(
