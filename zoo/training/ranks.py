@@ -18,6 +18,7 @@ from lightning.pytorch.callbacks import Callback
 from torch.multiprocessing import ProcessRaisedException
 
 from zoo.errors import Interrupted, UserError
+from zoo.training.memory import keep_freed_memory
 
 
 def quiet() -> None:
@@ -37,6 +38,7 @@ class Threads(Callback):
     def on_fit_start(self, trainer: Trainer, module: Any) -> None:
         if trainer.world_size > 1:
             quiet()
+            keep_freed_memory()
             torch.set_num_threads(self.threads or max(1, (os.cpu_count() or 1) // trainer.num_devices))
 
 

@@ -28,6 +28,7 @@ from zoo.training.baselines import baselines
 from zoo.training.callbacks import Checkpoints, Clock, Metrics, OrderlyStop, Validation, stopped_by_signals
 from zoo.training.corpora import Corpora
 from zoo.training.loggers import WeightsAndBiases, make_loggers
+from zoo.training.memory import keep_freed_memory
 from zoo.training.module import Pretraining
 from zoo.training.ranks import Threads, quiet, signals_reach_ranks, what_a_rank_said
 from zoo.training.records import MetricsCsv, Record, write_json
@@ -63,6 +64,7 @@ def run(config: dict, folder: Path) -> Outcome:
         console.print(f"already done: {folder} (fresh=true does it again)")
         return Outcome(folder, "kept", record.read().get("results", {}))
     quiet()
+    keep_freed_memory()
     with _alone(folder):
         return _run(config, folder, record, source)
 
