@@ -21,7 +21,11 @@ def command(*arguments, cwd, script="train.py", **environment):
 
 
 ILLEGAL = [
-    (["arch=bert", "objective=causal_lm"], "use objective=masked_lm, or arch=gpt"),
+    (
+        ["arch=bert", "objective=causal_lm"],
+        "use objective=masked_lm or objective=masked_diffusion, or arch=gpt",
+    ),
+    (["arch=gpt", "objective=masked_diffusion"], "use objective=causal_lm, or arch=bert"),
     (["arch=gpt", "objective=span_corruption"], "use objective=causal_lm, or arch=t5"),
     (["arch=gpt", "objective=prefix_lm"], "use objective=causal_lm or arch.decoder.sees=prefix"),
     (["arch=gtp"], "arch=gtp does not exist; use one of bert, bert_original, gpt"),
@@ -194,6 +198,19 @@ def test_experiment_smoke_runs_every_architecture(tmp_path):
     found = command("-m", "experiment=smoke", f"arch={arches}", cwd=tmp_path)
     assert found.returncode == 0, found.stdout + found.stderr
     assert len([*(tmp_path / "runs" / "smoke").glob("*/checkpoints/best.ckpt")]) == 8
+
+
+def test_masked_diffusion_runs_and_says_what_its_loss_is(tmp_path):
+    found = command("experiment=smoke", "arch=bert", "objective=masked_diffusion", cwd=tmp_path)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "held-out loss at most" in found.stdout
+    (run,) = (tmp_path / "runs" / "smoke").glob("bert-*")
+    written = command(
+        f"run={run}", "prompt=Once", "method=diffusion", "iterations=5", "max_new_tokens=6",
+        script="scripts/generate.py", cwd=tmp_path,
+    )  # fmt: skip
+    assert written.returncode == 0, written.stderr
+    assert written.stdout.startswith("Once")
 
 
 def test_generate_writes_from_a_run_whatever_is_in_the_prompt(small, tmp_path):

@@ -9,7 +9,7 @@ PROMPTS = ["Ada sat", "Ben ran to the", "Cleo"]
 WAYS = {
     "gpt": ["write_on"],
     "prefix_lm": ["write_on"],
-    "bert": ["mask_predict", "left_to_right", "one_by_one"],
+    "bert": ["mask_predict", "left_to_right", "one_by_one", "diffusion"],
     "t5": ["span_by_span"],
 }
 

@@ -30,6 +30,18 @@ def test_it_is_the_cross_entropy_of_the_logits(chunk, with_bias, monkeypatch):
     torch.testing.assert_close(got, wanted)
 
 
+@pytest.mark.parametrize("chunk", [5, 37])
+def test_each_label_counts_as_much_as_its_weight(chunk, monkeypatch):
+    monkeypatch.setattr(cross_entropy, "_ROWS", chunk)
+    (x, w, b), labels = operands(torch.float64)
+    weights = torch.rand(37, dtype=torch.float64, generator=torch.Generator().manual_seed(1)) * 9
+    expected = (F.cross_entropy(F.linear(x, w, b), labels, reduction="none") * weights).sum()
+    wanted = torch.autograd.grad(3.0 * expected, [x, w, b])
+    found = linear_cross_entropy(x, w, b, labels, weights)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(torch.autograd.grad(3.0 * found, [x, w, b]), wanted)
+
+
 def test_autocast_computes_in_bfloat16_and_returns_the_parameters_own_dtype():
     (x, w, b), labels = operands(torch.float32)
     with torch.autocast("cpu", torch.bfloat16):

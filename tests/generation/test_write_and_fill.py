@@ -213,7 +213,7 @@ def test_every_architecture_makes_text_of_any_prompt(arch):
         assert all("<" not in text or text.startswith("ab <") for text in texts)
         assert texts[2].startswith("日本")
     if arch == "bert":
-        for method in ("mask_predict", "left_to_right", "one_by_one"):
+        for method in ("mask_predict", "left_to_right", "one_by_one", "diffusion"):
             assert len(generate(model, tokenizer, ["ab"], max_new_tokens=4, method=method)[0]) >= 3
     else:
         with pytest.raises(UserError, match="this model has one way"):

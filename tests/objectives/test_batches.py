@@ -6,10 +6,10 @@ import torch
 
 from zoo.data.stream import Stream
 from zoo.errors import UserError
-from zoo.objectives import CausalLM, MaskedLM, PrefixLM, SpanCorruption
+from zoo.objectives import CausalLM, MaskedDiffusion, MaskedLM, PrefixLM, SpanCorruption
 from zoo.training.loader import Reader, TrainingBatches, evaluation_batches
 
-OBJECTIVES = [CausalLM(), MaskedLM(), SpanCorruption(), PrefixLM()]
+OBJECTIVES = [CausalLM(), MaskedLM(), MaskedDiffusion(), SpanCorruption(), PrefixLM()]
 by_name = pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda objective: objective.name)
 
 
@@ -28,7 +28,7 @@ def batches(stream, tokenizer, objective, **changes):
 
 
 def same(a, b):
-    names = ("inputs", "labels", "where", "targets", "prefix", "segments", "next_sentence")
+    names = ("inputs", "labels", "where", "weights", "targets", "prefix", "segments", "next_sentence")
     return all(
         (x is None and y is None) or (x is not None and y is not None and torch.equal(x, y))
         for x, y in ((getattr(a, name), getattr(b, name)) for name in names)
@@ -86,7 +86,8 @@ def test_ranks_and_micro_batches_share_out_the_very_same_rows(stream, tokenizer,
         parts = [part for share in shares for part in share[update * pieces : (update + 1) * pieces]]
         assert torch.equal(torch.cat([part.inputs for part in parts]), batch.inputs)
         assert torch.equal(torch.cat([part.labels for part in parts]), batch.labels)
-        assert {part.update_labels for part in parts} == {len(batch.labels)}
+        assert {part.update_labels for part in parts} == {batch.update_labels}
+        assert sum(float(part.weight) for part in parts) == pytest.approx(batch.update_labels)
         assert sum(part.source_tokens for part in parts) == batch.source_tokens
 
 

@@ -97,3 +97,9 @@ def test_masked_rows_add_their_special_tokens_and_the_expected_share_counts(sour
     assert row.inputs == source + (3 if pair else 2)  # <cls> A <sep> B <sep>, <cls> A <sep>
     assert (row.source, row.targets) == (source, 0)
     assert row.loss == pytest.approx(rate * source)
+
+
+def test_masked_diffusion_masks_from_one_token_to_all_of_a_row_and_each_number_is_as_likely():
+    for source in ROWS:
+        row = lengths({"name": "masked_diffusion"}, source)
+        assert row == Lengths(source, source + 2, 0, sum(range(1, source + 1)) / source)

@@ -137,9 +137,42 @@ def test_the_same_architecture_with_another_objective_is_a_group_of_its_own(simu
     simulate(["bert"], range(2), name="diffusion", change=change)
     report = compare([runs], thresholds)
     labels = {group["label"] for group in report["groups"]}
-    assert labels == {"gpt", "t5", "bert, objective.name=masked_lm", "bert, objective.name=masked_diffusion"}
-    assert report["columns"]["bert"] == "bert, objective.name=masked_lm"
+    assert labels == {"gpt", "t5", "bert, objective=masked_lm", "bert, objective=masked_diffusion"}
+    assert report["columns"]["bert"] == "bert, objective=masked_lm"
     assert report["warnings"] == []
+
+
+def test_objectives_are_compared_as_an_axis_of_their_own(simulate, thresholds):
+    def change(run):
+        run["config"]["objective"] = {
+            "_target_": "zoo.objectives.MaskedDiffusion",
+            "name": "masked_diffusion",
+        }
+
+    runs = simulate(["bert"], range(2))
+    simulate(["bert"], range(3), name="diffusion", change=change)
+    report = compare([runs], {**thresholds, "group_by": "objective", "baseline": "masked_lm"})
+    assert [group["label"] for group in report["groups"]] == ["masked_diffusion", "masked_lm"]
+    assert report["claims"] == []
+    assert {label for row in report["differences"] for label in row["cells"]} == {"masked_diffusion"}
+    (seed,) = [one["command"] for one in report["missing"] if "seed 2" in one["what"]]
+    assert "objective=masked_lm seed=2" in seed
+
+
+def test_a_control_that_lacks_a_seed_is_asked_for_by_a_command_that_makes_it(simulate, thresholds):
+    def change(run):
+        run["config"]["objective"] = {
+            "_target_": "zoo.objectives.MaskedDiffusion",
+            "name": "masked_diffusion",
+        }
+
+    runs = simulate(["bert"], range(2))
+    simulate(["bert"], [0], name="diffusion", change=change)
+    missing = compare([runs], thresholds)["missing"]
+    assert any(
+        one["command"].startswith("python train.py arch=bert objective=masked_diffusion seed=1")
+        for one in missing
+    )
 
 
 def test_rates_tried_on_one_architecture_are_never_averaged(simulate, thresholds):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from zoo.api import build
 from zoo.data.vocabularies import Bytes
+from zoo.errors import UserError
 from zoo.tasks import Example, Span
 from zoo.tasks.layout import Layout
 from zoo.tasks.readings import Fill, PerToken, Pool, SpanEnds, Write
@@ -209,8 +210,9 @@ def test_padding_changes_nothing():
         layout = Layout(TOKENIZER, longest=64, answer=4)
         for reading in (Write,) if arch != "bert" else (Fill,):
             way = reading(TASKS["extract"], layout)
-            alone = way.predict(model, None, [short])
-            assert way.predict(model, None, [short, long])[0] == alone[0]
+            for options in way.options():
+                alone = way.predict(model, None, [short], **options)
+                assert way.predict(model, None, [short, long], **options)[0] == alone[0]
             if reading is Write:
                 together = way.loss(model, None, [short, long], np.random.default_rng(0))
                 parts = [way.loss(model, None, [e], np.random.default_rng(0)) for e in (short, long)]
@@ -220,6 +222,41 @@ def test_padding_changes_nothing():
         together = way.loss(model, head, [short, long], np.random.default_rng(0))
         parts = [way.loss(model, head, [e], np.random.default_rng(0)) for e in (short, long)]
         torch.testing.assert_close(together, sum(parts) / 2)
+
+
+class Counts:
+    """A stand-in that says a, b, c or d: by how many of four masks it sees filled in."""
+
+    embedding = SimpleNamespace(tokens=SimpleNamespace(weight=torch.zeros(1)))
+
+    def __call__(self, tokens, **_):
+        seen = 4 - (tokens == TOKENIZER.mask).sum(1)
+        said = TOKENIZER.encode("abcd")
+        return torch.nn.functional.one_hot(torch.tensor(said)[seen], TOKENIZER.vocab_size)[:, None].expand(
+            -1, tokens.shape[1], -1
+        )
+
+    def logits(self, states):
+        return states.float()
+
+
+def test_an_answer_can_be_filled_in_from_the_left_all_at_once_or_in_any_order():
+    way = Fill(TASKS["generate"], Layout(TOKENIZER, longest=64, answer=4))
+    both = [Example("0", "xyz", answers=("abcd",)), Example("1", "xyz, xyz", answers=("abcd",))]
+
+    def said(**options):
+        one, other = way.predict(Counts(), None, both, **options)
+        assert [one] == way.predict(Counts(), None, both[:1], **options)
+        assert one == other
+        return one
+
+    assert said(order="left_to_right") == "abcd"
+    assert said(order="mask_predict", iterations=1) == said(order="diffusion", iterations=1) == "aaaa"
+    alone = said(order="diffusion", iterations=10_000)
+    assert sorted(alone) == list("abcd")
+    assert alone != "abcd"
+    with pytest.raises(UserError, match="use mask_predict, left_to_right or diffusion"):
+        said(order="right_to_left")
 
 
 def test_to_write_an_answer_a_prefix_lm_sees_its_source_both_ways_in_training_and_when_it_writes():

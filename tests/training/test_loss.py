@@ -15,11 +15,12 @@ from zoo.training.meter import Meter
 from zoo.training.run import run
 
 ARCHS = ["gpt", "bert", "t5", "prefix_lm"]
+ASKED = [*((f"arch={arch}",) for arch in ARCHS), ("arch=bert", "objective=masked_diffusion")]
 VOCAB = 50
 SPECIAL = torch.zeros(VOCAB, dtype=torch.bool)
 
 
-def ragged(arch, seed=0):
+def ragged(arch, seed=0, weighted=False):
     """Eight rows with 1 to 9 tokens in the loss each."""
     rng = np.random.default_rng(seed)
     rows, width = 8, 12
@@ -33,6 +34,7 @@ def ragged(arch, seed=0):
         targets=rng.integers(0, VOCAB, (rows, width)) if arch == "t5" else None,
         labels=rng.integers(0, VOCAB, len(where)),
         where=where,
+        weights=rng.random(len(where)) * 9 if weighted else None,
         next_sentence=rng.integers(0, 2, rows) if arch == "bert" else None,
         prefix=rng.integers(1, width, rows) if arch == "prefix_lm" else None,
     )
@@ -51,10 +53,11 @@ def gradients(model, parts):
 
 
 @pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("parts", [2, 4, 8])
-def test_parts_add_up_to_the_whole(arch, parts):
+def test_parts_add_up_to_the_whole(arch, weighted, parts):
     model = build(arch=arch, size="nano", vocab=VOCAB, seed=1).double()
-    batch = ragged(arch)
+    batch = ragged(arch, weighted=weighted)
     whole = gradients(model, [batch.part(0, 1).tensors()])
     split = gradients(model, [batch.part(index, parts).tensors() for index in range(parts)])
     assert split[0] == pytest.approx(whole[0], rel=1e-12)
@@ -75,6 +78,22 @@ def test_the_loss_is_the_plain_mean_over_tokens():
         counted = sums(model, batch, SPECIAL)
     assert counted.loss.item() == pytest.approx(total * len(batch.labels), rel=1e-12)
     assert counted.right == (logits.argmax(-1) == batch.labels).sum()
+
+
+def test_with_weights_the_loss_is_the_weighted_mean_and_tokens_are_still_counted():
+    model = build(arch="gpt", size="nano", vocab=VOCAB, seed=1).double()
+    batch = ragged("gpt", weighted=True).part(0, 1).tensors()
+    logits = model.logits(model(batch.inputs)).flatten(0, 1)[batch.where]
+    losses = F.cross_entropy(logits, batch.labels, reduction="none")
+    expected = (losses * batch.weights).sum() / batch.weights.sum()
+    total, found, _ = gradients(model, [batch])
+    assert total == pytest.approx(expected.item(), rel=1e-12)
+    assert found["loss"] == pytest.approx(expected.item(), rel=1e-12)
+    assert found["count"] == len(batch.labels)
+    with torch.no_grad():
+        assert sums(model, batch, SPECIAL).loss.item() == pytest.approx(
+            total * batch.weights.sum().item(), rel=1e-12
+        )
 
 
 def test_accuracy_asks_which_text_token_stands_here():
@@ -103,22 +122,22 @@ def weights(folder):
     return torch.load(folder / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"]
 
 
-@pytest.mark.parametrize("arch", ARCHS)
-def test_micro_batches_change_nothing(arch, small, tmp_path):
-    run(load(*small, f"arch={arch}", "steps=4"), tmp_path / "one")
-    run(load(*small, f"arch={arch}", "steps=4", "trainer.micro_batches=2"), tmp_path / "two")
+@pytest.mark.parametrize("asked", ASKED, ids=" ".join)
+def test_micro_batches_change_nothing(asked, small, tmp_path):
+    run(load(*small, *asked, "steps=4"), tmp_path / "one")
+    run(load(*small, *asked, "steps=4", "trainer.micro_batches=2"), tmp_path / "two")
     np.testing.assert_allclose(logged(tmp_path / "one"), logged(tmp_path / "two"), rtol=1e-5)
     one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
     for name in one:
         torch.testing.assert_close(one[name], two[name], rtol=1e-3, atol=2e-5)
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert"])
-def test_two_ranks_change_nothing(arch, small, tmp_path):
+@pytest.mark.parametrize("asked", [*ASKED[:2], ASKED[-1]], ids=" ".join)
+def test_two_ranks_change_nothing(asked, small, tmp_path):
     """Spawned processes on the CPU, each with half of every batch."""
-    run(load(*small, f"arch={arch}", "steps=4"), tmp_path / "one")
+    run(load(*small, *asked, "steps=4"), tmp_path / "one")
     ranks = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2", *small[-5:]]
-    run(load(*small, f"arch={arch}", "steps=4", *ranks), tmp_path / "two")
+    run(load(*small, *asked, "steps=4", *ranks), tmp_path / "two")
     np.testing.assert_allclose(logged(tmp_path / "one"), logged(tmp_path / "two"), rtol=1e-5)
     one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
     for name in one:

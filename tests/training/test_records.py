@@ -2,22 +2,24 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from zoo.config import load
+from zoo.data.ngram import KneserNey
 from zoo.objectives import Batch
-from zoo.training.baselines import _masked_views, _next_views, _span_views
+from zoo.training.baselines import _masked_views, _next_views, _span_views, _whole
 from zoo.training.loggers import WeightsAndBiases, wandb_mode
 from zoo.training.records import MetricsCsv, Record, read_config
 from zoo.training.run import run
 
 
-@pytest.mark.parametrize("arch", ["gpt", "bert", "t5", "prefix_lm"])
+@pytest.mark.parametrize("arch", ["gpt", "bert", "bert objective=masked_diffusion", "t5", "prefix_lm"])
 def test_a_run_folder_is_complete_and_its_counts_are_true(arch, small, tmp_path):
-    config = load(*small, f"arch={arch}", "samples=2", "logger=tensorboard", "logger.wandb=null")
+    config = load(*small, *f"arch={arch}".split(), "samples=2", "logger=tensorboard", "logger.wandb=null")
     folder = tmp_path / "run"
     run(config, folder)
     record = Record(folder).read()
@@ -27,7 +29,8 @@ def test_a_run_folder_is_complete_and_its_counts_are_true(arch, small, tmp_path)
     budget = record["budget"]
     assert budget["tokens_seen"] == 12 * 8 * 32
     # The share in the loss: all, the spans with their sentinels and end; as drawn: 15 %, half.
-    least, most = {"gpt": (1, 1), "t5": (8 / 32, 8 / 32), "bert": (0.1, 0.2), "prefix_lm": (0.4, 0.6)}[arch]
+    shares = {"gpt": (1, 1), "t5": (8 / 32, 8 / 32), "bert": (0.1, 0.2)}
+    least, most = shares.get(arch, (0.4, 0.6))
     assert least <= budget["tokens_in_loss"] / budget["tokens_seen"] <= most
     weights = torch.load(folder / "checkpoints" / "best.ckpt", weights_only=True)["state_dict"]
     assert budget["parameters"] == sum(
@@ -50,11 +53,16 @@ def test_a_run_folder_is_complete_and_its_counts_are_true(arch, small, tmp_path)
         "tokens_seen",
     } <= set(rows[0])
     results = json.loads((folder / "results.json").read_text())
-    assert {"loss", "accuracy"} <= {row["metric"] for row in results}
+    beside = {"kneser_ney_5gram_loss"} if arch in ("gpt", "prefix_lm") else {"two_sided_trigram_accuracy"}
+    if "diffusion" in arch:
+        beside |= {"kneser_ney_5gram_loss"}
+    metrics = {row["metric"] for row in results}
+    assert {"loss", "accuracy"} <= metrics
+    assert {name for name in metrics if "gram" in name} == beside
     samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
     assert len(samples) == 4
     assert [*(folder / "tensorboard").glob("events*")]
-    assert read_config(folder)["arch"]["name"] == arch
+    assert read_config(folder)["arch"]["name"] == arch.split()[0]
 
 
 def test_metrics_csv_keeps_what_it_has_and_takes_new_columns(tmp_path):
@@ -145,8 +153,6 @@ def test_the_trigram_is_shown_what_bert_is_shown():
 
 
 def test_the_trigram_is_shown_what_t5_s_decoder_has_read_and_what_follows_the_span():
-    from types import SimpleNamespace
-
     tokenizer = SimpleNamespace(is_special=np.arange(100) < 10, sentinels=(5, 6))
     corpus = SimpleNamespace(tokenizer=tokenizer)
     # text: 50 [60 61] 51 [62] | inputs: 50 <5> 51 <6> eos | targets: <5> 60 61 <6> 62 eos
@@ -159,3 +165,21 @@ def test_the_trigram_is_shown_what_t5_s_decoder_has_read_and_what_follows_the_sp
     assert answers.tolist() == [60, 61, 62]
     assert left.tolist() == [50, 60, 51]
     assert right.tolist() == [-1, 51, -1]
+
+
+def test_the_5_gram_beside_masked_diffusion_tells_each_text_token_from_those_before_it_and_no_other():
+    """By hand from the 5-gram's own probabilities: where documents end it is told, so the rest sums to 1."""
+    rng = np.random.default_rng(0)
+    train = rng.integers(0, 6, 400)  # 5 ends documents
+    tokenizer = SimpleNamespace(is_special=np.arange(10) >= 5, vocab_size=10)
+    corpus = SimpleNamespace(tokenizer=tokenizer, train=SimpleNamespace(tokens=train))
+    # <cls> 1 2 <eos> 3 4 <sep>, of which 2 and 3 are masked
+    batch = Batch(
+        inputs=np.array([[6, 1, 9, 5, 9, 4, 7]]), labels=np.array([2, 3]), where=np.array([2, 4])
+    ).tensors()
+    model = KneserNey(5).fit(train, 10)
+    costs = []
+    for before, token in (([], 1), ([1], 2), ([1, 2, 5], 3), ([1, 2, 5, 3], 4)):
+        p = model.probabilities(before)
+        costs.append(-np.log(p[token] / p[:5].sum()))
+    assert _whole(corpus, [batch])["kneser_ney_5gram_loss"] == pytest.approx(np.mean(costs))

@@ -48,10 +48,10 @@ def interrupt_after(monkeypatch, updates):
     monkeypatch.setattr(Pretraining, "training_step", step)
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", [*ARCHS, "bert objective=masked_diffusion"])
 @pytest.mark.parametrize("more", [[], ["trainer.micro_batches=2", "arch.dropout=0.1", "trainer.log_every=4"]])
 def test_interrupted_anywhere_it_reaches_the_same_losses(arch, more, small, tmp_path, monkeypatch):
-    config = load(*small, f"arch={arch}", *more)
+    config = load(*small, *f"arch={arch}".split(), *more)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     run(config, whole)
     with monkeypatch.context() as patch:

@@ -10,6 +10,7 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from zoo.config import load
+from zoo.errors import UserError
 from zoo.report import choose
 from zoo.training.run import run
 from zoo.training.tuning import _fading
@@ -81,3 +82,12 @@ def test_the_rate_of_pre_training_is_the_one_of_least_held_out_loss(tmp_path):
     runs = choose.grid([tmp_path / "runs"])
     assert choose.rates(runs)["gpt"] == pytest.approx(losses)
     assert yaml.safe_load(choose.files(runs)["gpt"])["optim"]["lr"] == min(losses, key=losses.get)
+
+
+def test_what_two_objectives_found_is_never_averaged(tmp_path):
+    for objective in ("masked_lm", "masked_diffusion"):
+        config = load("experiment=smoke", "samples=0", "steps=2", "arch=bert", f"objective={objective}")
+        run(config, tmp_path / "runs" / "lr_grid" / f"bert-{objective}")
+    with pytest.raises(UserError, match="arch=bert there are trained by masked_diffusion and masked_lm"):
+        choose.grid([tmp_path / "runs"])
+    assert len(choose.grid([tmp_path / "runs" / "lr_grid" / "bert-masked_diffusion"])) == 1

@@ -15,6 +15,8 @@ from zoo.generation.text import FILLING
 from zoo.models import Transformer
 
 SAMPLED = Sampling(temperature=0.8, top_p=0.95)
+# Of the ways that have them.  Diffusion at its best: many more than there are masks, so that most are filled alone.
+ITERATIONS = {"mask_predict": 10, "diffusion": 256}
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Decoding:
         """For a row of ``results.json``."""
         chosen: dict[str, Any] = {"temperature": self.sampling.temperature}
         chosen |= {k: v for k in ("top_k", "top_p") if (v := getattr(self.sampling, k)) is not None}
-        return chosen | ({"iterations": self.iterations} if self.method == "mask_predict" else {})
+        return chosen | ({"iterations": self.iterations} if self.method in ITERATIONS else {})
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,13 @@ class Writing:
 
 def decodings(model: Transformer, *, sampled: Sampling = SAMPLED) -> list[Decoding]:
     """Every way that ``model`` has, greedy and sampled: a decoder writes on, an encoder-decoder goes span by span, what
-    fills has three."""
+    fills has four."""
     able = model.capabilities
     methods: dict[str, str | None] = {name: name for name in FILLING} if "fill" in able else {}
     if "write" in able:
         methods["write_on" if model.encoder is None else "span_by_span"] = None
     return [
-        Decoding(f"{name}_{manner}", sampling, method)
+        Decoding(f"{name}_{manner}", sampling, method, ITERATIONS.get(name, 10))
         for name, method in methods.items()
         for manner, sampling in (("greedy", GREEDY), ("sampled", sampled))
     ]

@@ -17,13 +17,16 @@ from torch.autograd.function import once_differentiable
 _ROWS = 512
 
 
-def linear_cross_entropy(states: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor) -> Tensor:
+def linear_cross_entropy(
+    states: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, label_weights: Tensor | None = None
+) -> Tensor:
     """Sum over N of -log softmax(states weightᵀ + bias)[label], in nats; the softmax in float32 at least.
 
     Args:
-        states: (N, D);  weight: (V, D);  bias: (V,) or None;  labels: (N,).
+        states: (N, D);  weight: (V, D);  bias: (V,) or None;  labels: (N,);
+        label_weights: (N,), what each label's part of the sum is multiplied by, or None.
     """
-    loss = _LinearCrossEntropy.apply(states, weight, bias, labels)
+    loss = _LinearCrossEntropy.apply(states, weight, bias, labels, label_weights)
     assert isinstance(loss, Tensor)
     return loss
 
@@ -32,7 +35,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
     """The logits' gradient, softmax - onehot, is known as soon as they are, so it is used at once and forgotten."""
 
     @staticmethod
-    def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor) -> Tensor:
+    def forward(
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        labels: Tensor,
+        label_weights: Tensor | None,
+    ) -> Tensor:
         device = states.device.type
         lower = torch.is_autocast_enabled(device)
         dtype = torch.get_autocast_dtype(device) if lower else states.dtype
@@ -43,13 +53,18 @@ class _LinearCrossEntropy(torch.autograd.Function):
         grad_bias = None if bias is None else torch.zeros_like(bias, dtype=wide)
         loss = torch.zeros((), dtype=wide, device=states.device)
         minus_one = torch.full((min(_ROWS, len(x)), 1), -1.0, dtype=wide, device=states.device)
+        counts = None if label_weights is None else label_weights.to(wide)[:, None]
         with torch.autocast(device, enabled=False):
             for low in range(0, len(x), _ROWS):
                 rows, right = x[low : low + _ROWS], labels[low : low + _ROWS, None]
                 logits = F.linear(rows, w, None if bias is None else bias.to(dtype))
                 gradient = torch.log_softmax(logits, -1, dtype=wide)
-                loss -= gradient.gather(1, right).sum()
+                log_right = gradient.gather(1, right)
                 gradient.exp_().scatter_add_(1, right, minus_one[: len(rows)])
+                if counts is not None:
+                    log_right *= counts[low : low + _ROWS]
+                    gradient *= counts[low : low + _ROWS]
+                loss -= log_right.sum()
                 if grad_bias is not None:
                     grad_bias += gradient.sum(0)
                 gradient = gradient.to(dtype)
@@ -68,5 +83,6 @@ class _LinearCrossEntropy(torch.autograd.Function):
             (grad_states * grad.to(grad_states.dtype)).to(states),
             (grad_weight * grad).to(weight),
             None if grad_bias is None else (grad_bias * grad).to(weight),
+            None,
             None,
         )

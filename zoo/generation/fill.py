@@ -1,6 +1,6 @@
 """Filling masked positions with a model that sees both ways, and what passes for writing with it.
 
-Shapes: B rows, T tokens per row.
+Shapes: B rows, T tokens per row, M places that are asked for, V vocabulary.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.blocks.masks import EVERYTHING, NotPadding
+from zoo.generation.padding import unless_all
 from zoo.generation.sampling import GREEDY, Sampling
 from zoo.models import Transformer
 
@@ -26,11 +26,15 @@ class Blanks:
     banned: Tensor
 
 
-def _logits(model: Transformer, tokens: Tensor, blanks: Blanks) -> Tensor:
-    """(B, T, V), what is banned ruled out."""
-    real = tokens != blanks.pad
-    states = model(tokens, rule=EVERYTHING if bool(real.all()) else NotPadding(real))
-    return model.logits(states).masked_fill(blanks.banned, -torch.inf)
+def logits_at(model: Transformer, tokens: Tensor, blanks: Blanks, places: Tensor) -> Tensor:
+    """What ``model`` would put at ``places``, (B, T) bool with M of them true: logits (M, V), what is banned ruled out.
+
+    The vocabulary is projected there only: most of the work where few masks are left.
+    """
+    states = model(tokens, rule=unless_all(tokens != blanks.pad))
+    logits = model.logits(states[places]).masked_fill(blanks.banned, -torch.inf)
+    logits[:, blanks.mask] = -torch.inf  # no answer, banned or not: filling with it would never end
+    return logits
 
 
 @torch.inference_mode()
@@ -54,14 +58,13 @@ def mask_predict(
     """
     holes = tokens == blanks.mask
     counts = holes.sum(1)
-    filled, certainty = tokens, torch.full(tokens.shape, torch.inf, device=tokens.device)
+    filled, certainty = tokens.clone(), torch.full(tokens.shape, torch.inf, device=tokens.device)
     for step in range(1, iterations + 1):
         open_now = filled == blanks.mask
-        logits = _logits(model, filled, blanks)
-        choice = sampling.pick(logits.flatten(0, 1), generator).view_as(tokens)
-        probability = logits.softmax(-1).gather(-1, choice[..., None]).squeeze(-1)
-        filled = torch.where(open_now, choice, filled)
-        certainty = torch.where(open_now, probability, certainty)
+        logits = logits_at(model, filled, blanks, open_now)
+        choice = sampling.pick(logits, generator)
+        probability = logits.float().softmax(-1).gather(-1, choice[:, None]).squeeze(-1)
+        filled[open_now], certainty[open_now] = choice, probability
         again = (counts * (iterations - step)) // iterations
         if not bool(again.any()):
             break
@@ -71,6 +74,26 @@ def mask_predict(
 
 
 @torch.inference_mode()
+def fill_in_turns(
+    model: Transformer,
+    tokens: Tensor,
+    blanks: Blanks,
+    turns: Tensor,
+    *,
+    sampling: Sampling = GREEDY,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Fill the masks of (B, T) in the order of their ``turns`` (B, T), those of one turn at once, each seeing what was
+    filled in before and the masks to come; what is filled in stays.  A row costs nothing in a turn that is not its."""
+    filled, masked = tokens.clone(), tokens == blanks.mask
+    for turn in turns[masked].unique().tolist():
+        now = masked & (turns == turn)
+        rows = now.any(1)
+        logits = logits_at(model, filled[rows], blanks, now[rows])
+        filled[now] = sampling.pick(logits, generator)
+    return filled
+
+
 def fill_left_to_right(
     model: Transformer,
     tokens: Tensor,
@@ -79,16 +102,9 @@ def fill_left_to_right(
     sampling: Sampling = GREEDY,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Fill the masks of (B, T) one after another from the left, each seeing those already filled and the masks to
-    come."""
-    filled = tokens.clone()
-    while bool((filled == blanks.mask).any()):
-        open_now = filled == blanks.mask
-        rows = torch.nonzero(open_now.any(1)).squeeze(1)
-        first = open_now[rows].int().argmax(1)
-        logits = _logits(model, filled[rows], blanks)
-        filled[rows, first] = sampling.pick(logits[torch.arange(len(rows)), first], generator)
-    return filled
+    """Fill the masks of (B, T) one after another from the left."""
+    turns = (tokens == blanks.mask).cumsum(1)
+    return fill_in_turns(model, tokens, blanks, turns, sampling=sampling, generator=generator)
 
 
 @torch.inference_mode()

@@ -9,6 +9,7 @@ import torch
 
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.generation.diffusion import unmask
 from zoo.generation.fill import Blanks, append_one_by_one, fill_left_to_right, mask_predict
 from zoo.generation.sampling import GREEDY, Sampling
 from zoo.generation.write import check_length, write
@@ -16,7 +17,7 @@ from zoo.models import Transformer
 from zoo.models.evaluating import evaluating
 
 Writer = Callable[..., list[list[int]]]  # `write` with its model, ids and sampling given
-FILLING = ("mask_predict", "left_to_right", "one_by_one")
+FILLING = ("mask_predict", "left_to_right", "one_by_one", "diffusion")
 
 
 def generate(
@@ -34,7 +35,8 @@ def generate(
 
     A decoder continues the prompt.  An encoder-decoder fills the prompt's own <extra_id_i>, or where there are none
     continues it span by span.  An encoder fills the prompt's <mask>s; where there are none it gets
-    ``max_new_tokens`` of them at the end (``mask_predict``, ``left_to_right``) or one at a time (``one_by_one``).
+    ``max_new_tokens`` of them at the end (``mask_predict``, ``left_to_right``, ``diffusion``) or one at a time
+    (``one_by_one``).
 
     Raises:
         UserError: a method that the model does not have, or a prompt that it cannot take.
@@ -159,7 +161,6 @@ def _fill(
     if method == "left_to_right":
         filled = fill_left_to_right(model, tokens, blanks, sampling=sampling, generator=generator)
     else:
-        filled = mask_predict(
-            model, tokens, blanks, iterations=iterations, sampling=sampling, generator=generator
-        )
+        way = unmask if method == "diffusion" else mask_predict
+        filled = way(model, tokens, blanks, iterations=iterations, sampling=sampling, generator=generator)
     return [tokenizer.decode(row) for row in filled.tolist()]

@@ -139,7 +139,8 @@ class Transformer(nn.Module):
         """States (N, D) -> logits (N, V)."""
         return F.linear(*self.head(states, self.embedding.tokens.weight))
 
-    def loss(self, states: Tensor, labels: Tensor) -> Tensor:
-        """Cross-entropy of states (N, D) and labels (N,), summed, in nats; the logits are never held at once."""
+    def loss(self, states: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Cross-entropy of states (N, D) and labels (N,), each times its weight (N,) where there are any, summed, in
+        nats; the logits are never held at once."""
         features, matrix, bias = self.head(states, self.embedding.tokens.weight)
-        return linear_cross_entropy(features, matrix, bias, labels)
+        return linear_cross_entropy(features, matrix, bias, labels, weights)

@@ -2,8 +2,9 @@
 
 from zoo.objectives.batch import Batch, Rows
 from zoo.objectives.causal_lm import CausalLM
+from zoo.objectives.masked_diffusion import MaskedDiffusion
 from zoo.objectives.masked_lm import MaskedLM
 from zoo.objectives.prefix_lm import PrefixLM
 from zoo.objectives.span_corruption import SpanCorruption
 
-__all__ = ["Batch", "CausalLM", "MaskedLM", "PrefixLM", "Rows", "SpanCorruption"]
+__all__ = ["Batch", "CausalLM", "MaskedDiffusion", "MaskedLM", "PrefixLM", "Rows", "SpanCorruption"]

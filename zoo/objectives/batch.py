@@ -43,21 +43,23 @@ class Batch(NamedTuple):
     inputs: (B, T), read by the first stack;  targets: (B, U), read by the decoder of an encoder-decoder;
     labels: (M,), the right tokens at ``where``, flat positions (M,) in the predicting stack's (B, T) or (B, U)
     states, ascending; None where every position counts;
+    weights: (M,), how much each label counts; None where each counts 1;
     prefix: (B,), how many inputs of each row are given (see ``Transformer.forward``);
     documents: (B, T), document numbers under the same-document rule;  segments: (B, T), BERT's A and B;
     next_sentence: (B,), 0 where B follows A, 1 where it comes from another document;
-    update_labels, update_rows: M and B summed over all parts of an optimiser step, on all ranks.
+    update_labels, update_rows: ``weight`` and B summed over all parts of an optimiser step, on all ranks.
     """
 
     inputs: Array
     labels: Array
     where: Array | None = None
+    weights: Array | None = None
     targets: Array | None = None
     prefix: Array | None = None
     documents: Array | None = None
     segments: Array | None = None
     next_sentence: Array | None = None
-    update_labels: int = 0
+    update_labels: float = 0
     update_rows: int = 0
     source_tokens: int = 0
 
@@ -66,33 +68,40 @@ class Batch(NamedTuple):
         """(B, T) or (B, U) of the states that predict."""
         return tuple((self.inputs if self.targets is None else self.targets).shape)
 
+    @property
+    def weight(self) -> Any:
+        """What the loss is divided by: M, or the sum of the weights."""
+        return len(self.labels) if self.weights is None else self.weights.sum()
+
     def part(self, index: int, parts: int) -> Batch:
         """Part ``index`` of ``parts`` equal ones by rows, remembering the whole's counts."""
         rows, width = self.predicting
         size = rows // parts
         low, high = index * size, (index + 1) * size
-        where = self.where
-        if where is None:
-            labels = self.labels[low * width : high * width]
-        else:
+        where, weights = self.where, self.weights
+        inside: Any = slice(low * width, high * width)
+        if where is not None:
             inside = (where >= low * width) & (where < high * width)
-            labels, where = self.labels[inside], where[inside] - low * width
+            where = where[inside] - low * width
         by_row = {
             name: None if (value := getattr(self, name)) is None else value[low:high]
             for name in ("inputs", "targets", "prefix", "documents", "segments", "next_sentence")
         }
         return self._replace(
             **by_row,
-            labels=labels,
+            labels=self.labels[inside],
             where=where,
-            update_labels=len(self.labels),
+            weights=None if weights is None else weights[inside],
+            update_labels=self.weight,
             update_rows=rows,
             source_tokens=self.source_tokens // parts,
         )
 
     def tensors(self) -> Batch:
-        """The same with int64 tensors for arrays."""
-        return self._mapped(np.ndarray, lambda array: torch.from_numpy(array.astype(np.int64)))
+        """The same with tensors for arrays, of int64 (the weights of float64)."""
+        return self._mapped(
+            np.ndarray, lambda a: torch.from_numpy(a.astype(np.float64 if a.dtype.kind == "f" else np.int64))
+        )
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """The same with its tensors on ``device``."""

@@ -1,5 +1,7 @@
 """The loss: a sum over the tokens that count, divided once by how many there are in the whole optimiser step.
 
+Where an objective weights its labels, it is divided by the sum of the weights: the number of tokens they stand for.
+
 Shapes: B rows, M positions in the loss, D model width, V vocabulary.
 """
 
@@ -18,14 +20,16 @@ from zoo.objectives.batch import Batch
 
 @dataclass(frozen=True)
 class Sums:
-    """Over a batch: the loss in nats of ``count`` tokens, right guesses among the ``text`` tokens of these (which text
-    token stands here? sentinels and other special tokens are neither asked for nor guessed, as n-gram baselines do
-    not), and the loss, right guesses and number of sentence pairs."""
+    """Over a batch: the loss in nats of ``count`` tokens, whose weights (1 each where the batch has none) sum to
+    ``weight``, right guesses among the ``text`` tokens of these (which text token stands here? sentinels and other
+    special tokens are neither asked for nor guessed, as n-gram baselines do not), and the loss, right guesses and
+    number of sentence pairs."""
 
     loss: Tensor
     right: Tensor
     text: Tensor
     count: int
+    weight: Tensor | int
     pair_loss: Tensor
     pair_right: Tensor
     pairs: int
@@ -44,10 +48,11 @@ def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
         picked = picked.index_select(0, batch.where)
     right, text = picked.new_zeros(()), picked.new_zeros(())
     if torch.is_grad_enabled():
-        loss = model.loss(picked, batch.labels)
+        loss = model.loss(picked, batch.labels, batch.weights)
     else:
         logits = _wide(model.logits(picked))
-        loss = F.cross_entropy(logits, batch.labels, reduction="sum")
+        losses = F.cross_entropy(logits, batch.labels, reduction="none")
+        loss = (losses if batch.weights is None else losses * batch.weights).sum()
         is_text = ~is_special[batch.labels]
         guesses = logits.masked_fill(is_special, -torch.inf).argmax(-1)
         right, text = (guesses == batch.labels).sum(), is_text.sum()
@@ -56,7 +61,7 @@ def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
         answers = _wide(model.next_sentence(states))
         pair_loss = F.cross_entropy(answers, batch.next_sentence, reduction="sum")
         pair_right, pairs = (answers.argmax(-1) == batch.next_sentence).sum(), len(answers)
-    return Sums(loss, right, text, len(batch.labels), pair_loss, pair_right, pairs)
+    return Sums(loss, right, text, len(batch.labels), batch.weight, pair_loss, pair_right, pairs)
 
 
 def _wide(logits: Tensor) -> Tensor:

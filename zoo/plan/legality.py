@@ -134,11 +134,22 @@ def _check_objective(config: dict, row: Lengths) -> None:
     arch, objective = config["arch"], config["objective"]
     able = capabilities(arch)
     name, needs = objective["name"], objective["needs"]
-    fits = {"causal_lm": "gpt", "prefix_lm": "prefix_lm", "masked_lm": "bert", "span_corruption": "t5"}
+    fits = {
+        "causal_lm": "gpt",
+        "prefix_lm": "prefix_lm",
+        "masked_lm": "bert",
+        "masked_diffusion": "bert",
+        "span_corruption": "t5",
+    }
     family = _family(arch)
     if needs == "write" and arch["decoder"] and arch["decoder"]["sees"] == "everything":
         raise UserError(
             f"objective={name} writes left to right, but the decoder sees everything; use arch.decoder.sees=past"
+        )
+    if needs == "fill" and family == "bert" and needs not in able:
+        raise UserError(
+            f"objective={name} fills in from both sides, but the encoder sees the past alone; "
+            "use arch.encoder.sees=everything"
         )
     if name == "causal_lm" and family == "prefix_lm":
         raise UserError(
@@ -151,10 +162,10 @@ def _check_objective(config: dict, row: Lengths) -> None:
             "use objective=causal_lm or arch.decoder.sees=prefix"
         )
     if needs not in able or fits.get(name, family) != family:
-        good = ", ".join(objective for objective, model in fits.items() if model == family)
+        good = " or ".join(f"objective={objective}" for objective, model in fits.items() if model == family)
         raise UserError(
             f"objective={name} does not fit arch={arch['name']}, which can {' and '.join(sorted(able))}; "
-            f"use objective={good}, or arch={fits.get(name, 'another')}"
+            f"use {good}, or arch={fits.get(name, 'another')}"
         )
     if name == "span_corruption":
         _, count = spans(row.source, objective["density"], objective["mean_span"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Lengths:
     """Tokens per row: ``source`` consumed, ``inputs`` of the first stack, ``targets`` of the decoder of an
-    encoder-decoder (else 0), and ``loss``, the (for masked and prefix LM: expected) number that the loss counts."""
+    encoder-decoder (else 0), and ``loss``, the (where chance decides: expected) number that the loss counts."""
 
     source: int
     inputs: int
@@ -37,6 +37,9 @@ def lengths(objective: dict, source: int) -> Lengths:
     if objective["name"] == "masked_lm":
         extra = 3 if objective["next_sentence"] else 2  # <cls> A <sep> B <sep>, or <cls> A <sep>
         return Lengths(source, source + extra, 0, objective["rate"] * source)
+    if objective["name"] == "masked_diffusion":
+        # <cls> text <sep>; of n tokens 1 to n are masked, all numbers equally likely.
+        return Lengths(source, source + 2, 0, (source + 1) / 2)
     if objective["name"] == "prefix_lm":
         return Lengths(source, source, 0, (source + 1) / 2)  # 1 to ``source`` of them, equally likely
     return Lengths(source, source, 0, source)

@@ -23,11 +23,20 @@ def grid(places: Iterable[Path]) -> list[Run]:
     """The finished runs in ``places``.
 
     Raises:
-        UserError: none is finished.
+        UserError: none is finished; one architecture is trained by several objectives.
     """
     runs = [run for run in map(read, find(places)) if run.status == "done"]
     if not runs:
         raise UserError("no run there is finished; python train.py -m experiment=lr_grid makes some")
+    objectives: dict[str, set[str]] = defaultdict(set)
+    for run in runs:
+        objectives[run.config["arch"]["name"]].add(run.config["objective"]["name"])
+    for arch, names in objectives.items():
+        if len(names) > 1:
+            raise UserError(
+                f"runs of arch={arch} there are trained by {' and '.join(sorted(names))}, but a choice is for one "
+                "objective; keep them in folders of their own"
+            )
     return runs
 
 

@@ -202,12 +202,13 @@ def _missing(
     sweep = next((run.folder.parent.name for group in sorted_.groups for run in group.runs.values()), "table")
     seeds = sorted({seed for group in sorted_.groups for seed in group.runs}, key=str)
     for group in sorted_.groups:
+        asked = group.label.replace(", ", " ")
         for seed in seeds:
             if seed not in group.runs:
                 missing.append(
                     {
                         "what": f"{group.label}, seed {seed}: no finished run",
-                        "command": f"python train.py {axis}={group.label} seed={seed} name={sweep}",
+                        "command": f"python train.py {axis}={asked} seed={seed} name={sweep}",
                     }
                 )
     table = "python train.py -m experiment=table"

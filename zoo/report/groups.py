@@ -169,7 +169,8 @@ def _most(values: Sequence[Any]) -> Any:
 
 
 def _labels(configs: Mapping[str, Flat], group_by: str) -> dict[str, str]:
-    """What each run's group is called: the value of the axis, and what else differs where that is not enough."""
+    """What each run's group is called: the value of the axis, and what else differs where that is not enough, as it is
+    asked for on the command line."""
     short = {name: _value(flat, group_by) for name, flat in configs.items()}
     labels = {}
     for name, flat in configs.items():
@@ -186,7 +187,9 @@ def _labels(configs: Mapping[str, Flat], group_by: str) -> dict[str, str]:
         told = {_frozen({key: peer.get(key) for key in names}) for peer in peers}
         if len(told) < len({_frozen(peer) for peer in peers}):
             names = varying  # names alone do not tell all of them apart
-        labels[name] = ", ".join([short[name], *(f"{key}={flat.get(key)}" for key in names)])
+        labels[name] = ", ".join(
+            [short[name], *(f"{key.removesuffix('.name')}={flat.get(key)}" for key in names)]
+        )
     return labels
 
 

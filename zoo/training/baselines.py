@@ -3,6 +3,10 @@
 Beside causal LM and prefix LM: an interpolated Kneser-Ney 5-gram's loss on the tokens that are in the model's own; all
 three see what stands before a token in its row, and nothing after it.  Beside masked LM and span corruption: the
 accuracy of a two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
+
+Beside masked diffusion: both.  Its loss bounds what it takes to tell a whole row, in whatever order, so a 5-gram that
+tells the same tokens from the left is a fair one; it too is given nothing before the row, and where documents end.  The
+trigram is asked at every rate, with one neighbour or none where the others are masked, as the model is.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ def baselines(corpus: Corpus, objective: str, batches: list[Batch], *, key: str)
             path.unlink()
     left_to_right = objective in ("causal_lm", "prefix_lm")
     found = _causal(corpus, batches) if left_to_right else _hidden(corpus, batches)
+    if objective == "masked_diffusion":
+        found |= _whole(corpus, batches)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, found)
     return found
@@ -53,6 +59,23 @@ def _next_views(batch: Batch) -> tuple[np.ndarray, list[np.ndarray]]:
     after = labels[place == inputs.shape[1] - 1]  # the token after a row is always asked for
     rows = np.concatenate([inputs, after[:, None]], 1)
     return rows, [place[row == number] + 1 for number in range(len(rows))]
+
+
+def _whole(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:
+    """The loss on every text token of masked rows, given the tokens before it in the row and that it is one."""
+    model = KneserNey(order=5).fit(np.asarray(corpus.train.tokens), corpus.tokenizer.vocab_size)
+    is_text = ~corpus.tokenizer.is_special
+    total = count = 0.0
+    for batch in batches:
+        assert batch.where is not None
+        framed = batch.inputs.numpy().copy()
+        framed.reshape(-1)[batch.where.numpy()] = batch.labels.numpy()
+        for row in framed[:, 1:-1]:
+            for place in np.flatnonzero(is_text[row]):
+                p = model.probabilities(row[:place])
+                total -= np.log(p[row[place]] / p[is_text].sum())
+                count += 1
+    return {"kneser_ney_5gram_loss": float(total / count)}
 
 
 def _hidden(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:

@@ -18,7 +18,7 @@ class Meter(Metric):
 
     def __init__(self) -> None:
         super().__init__()
-        self.add_state("totals", torch.zeros(7, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("totals", torch.zeros(8, dtype=torch.float64), dist_reduce_fx="sum")
 
     def update(self, found: Sums) -> None:
         counted = (found.loss, found.right, found.text, found.pair_loss, found.pair_right)
@@ -26,12 +26,13 @@ class Meter(Metric):
         self.totals[:5] += values
         self.totals[5] += found.count
         self.totals[6] += found.pairs
+        self.totals[7] += found.weight
 
     def compute(self) -> dict[str, float]:
-        """``loss`` (nats per token), ``perplexity``, ``count`` of tokens in the loss, ``accuracy`` on text tokens
+        """``loss`` (nats per token), ``perplexity``, ``count`` of labels in the loss, ``accuracy`` on text tokens
         (evaluation only), and the pairs' loss and accuracy where there are any."""
-        loss, right, text, pair_loss, pair_right, count, pairs = self.totals.tolist()
-        mean = loss / max(count, 1)
+        loss, right, text, pair_loss, pair_right, count, pairs, weight = self.totals.tolist()
+        mean = loss / max(weight, 1)
         found = {"loss": mean, "perplexity": math.exp(min(mean, 700.0)), "count": int(count)}
         if text:
             found["accuracy"] = right / text

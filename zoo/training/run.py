@@ -243,7 +243,7 @@ def _conclude(
         budget={**budget, "tokens_in_loss": int(float(totals["tokens_in_loss"]))},
         timings={"session_seconds": round(seconds, 1), "training_seconds": float(totals["training_seconds"])},
     )
-    _report(results)
+    _report(objective, results)
     return results
 
 
@@ -261,11 +261,14 @@ def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> None:
     write_json(path, [*before, *rows])
 
 
-def _report(results: dict[str, Any]) -> None:
+def _report(objective: str, results: dict[str, Any]) -> None:
     if "kneser_ney_5gram_loss" in results:
         ours, theirs = results["loss"], results["kneser_ney_5gram_loss"]
-        console.print(f"held-out loss [bold]{ours:.3f}[/bold] nats per token; Kneser-Ney 5-gram {theirs:.3f}")
-    else:
+        bound = "at most " if objective == "masked_diffusion" else ""
+        console.print(
+            f"held-out loss {bound}[bold]{ours:.3f}[/bold] nats per token; Kneser-Ney 5-gram {theirs:.3f}"
+        )
+    if "two_sided_trigram_accuracy" in results:
         ours, theirs = results["accuracy"], results["two_sided_trigram_accuracy"]
         console.print(
             f"accuracy on hidden tokens [bold]{ours:.1%}[/bold]; two-sided trigram {theirs:.1%}"

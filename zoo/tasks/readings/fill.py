@@ -5,13 +5,14 @@ Shapes: B examples, T tokens per row, U masks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from zoo.generation.fill import Blanks, fill_left_to_right, mask_predict
+from zoo.errors import UserError
+from zoo.generation.fill import Blanks, fill_in_turns, fill_left_to_right, mask_predict
 from zoo.generation.padding import padded
 from zoo.models import Transformer
 from zoo.tasks.layout import Layout
@@ -21,7 +22,8 @@ from zoo.tasks.wording import understood, worded
 
 class Fill:
     """Text to text for an encoder: ``source answer <eos> <eos> ...``, of which a share drawn evenly between 0 and 1 is
-    masked (Ghazvininejad et al. 2019, 3.2), so that it can be decoded all at once, in rounds, or left to right."""
+    masked (Ghazvininejad et al. 2019, 3.2), so that it can be decoded all at once, in rounds, left to right or in
+    random order."""
 
     needs, kinds = "fill", frozenset({"classify", "tag", "extract", "generate"})
 
@@ -71,10 +73,7 @@ class Fill:
         sources = [source.tokens for source in self.layout.sources(examples)]
         tokens, _ = padded([[*s, *[tokenizer.mask] * width] for s in sources], tokenizer.pad, device)
         blanks = Blanks(tokenizer.mask, tokenizer.pad, self.banned.to(device))
-        if options.get("order") == "left_to_right":
-            filled = fill_left_to_right(model, tokens, blanks)
-        else:
-            filled = mask_predict(model, tokens, blanks, iterations=int(options.get("iterations", 1)))  # type: ignore[call-overload]
+        filled = self._filled(model, tokens, blanks, options)
         found = []
         for example, source, row in zip(examples, sources, filled.tolist(), strict=True):
             said = row[len(source) : len(source) + width]
@@ -82,5 +81,25 @@ class Fill:
             found.append(understood(self.kind, self.classes, example, tokenizer.decode(said)))
         return found
 
+    def _filled(
+        self, model: Transformer, tokens: Tensor, blanks: Blanks, options: Mapping[str, object]
+    ) -> Tensor:
+        """The likeliest tokens for the masks of (B, T), in the order asked for."""
+        order, iterations = options.get("order", "mask_predict"), int(options.get("iterations", 1))  # type: ignore[call-overload]
+        if order == "mask_predict":
+            return mask_predict(model, tokens, blanks, iterations=iterations)
+        if order == "left_to_right":
+            return fill_left_to_right(model, tokens, blanks)
+        if order == "diffusion":
+            # Drawn once for the places of an answer: it must not depend on the rows beside it.
+            turns = np.random.default_rng(0).integers(iterations, size=self.layout.answer)
+            place = (tokens == blanks.mask).cumsum(1).clamp(min=1) - 1
+            return fill_in_turns(model, tokens, blanks, torch.from_numpy(turns).to(tokens.device)[place])
+        raise UserError(f"order={order} fills no answer in; use mask_predict, left_to_right or diffusion")
+
     def options(self) -> list[dict[str, object]]:
-        return [{"order": "mask_predict", "iterations": 10}, {"order": "left_to_right"}]
+        return [
+            {"order": "mask_predict", "iterations": 10},
+            {"order": "left_to_right"},
+            {"order": "diffusion", "iterations": 64},
+        ]
