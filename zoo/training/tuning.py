@@ -24,6 +24,8 @@ from zoo.training.optimisation import adamw, schedule
 
 Options = dict[str, object]
 
+_TOGETHER = 10  # batches that are sorted by length together
+
 
 @dataclass
 class Point:
@@ -158,7 +160,7 @@ def _predictions(
     options: Options,
 ) -> list[Prediction]:
     """In the order of ``examples``; read in the order of their length, so that little is padding."""
-    order = sorted(range(len(examples)), key=lambda i: len(examples[i].text) + len(examples[i].query))
+    order = sorted(range(len(examples)), key=lambda i: _length(examples[i]))
     found: dict[int, Prediction] = {}
     with evaluating(model):
         for low in range(0, len(order), 2 * batch_size):
@@ -171,12 +173,22 @@ def _predictions(
 def _batches(
     examples: Sequence[Example], batch_size: int, updates: int, seed: int
 ) -> Iterator[list[Example]]:
-    """Epoch after epoch in another order; the same for every architecture and reading."""
+    """Epoch after epoch in another order; the same for every architecture and reading.
+
+    Some batches at a time are drawn, sorted by length and dealt in a drawn order, so that little is padding.
+    """
     order: list[int] = []
-    epoch = 0
-    for _ in range(updates):
-        while len(order) < batch_size:
+    epoch = done = 0
+    while done < updates:
+        while len(order) < _TOGETHER * batch_size:
             order += np.random.default_rng((seed, 4, epoch)).permutation(len(examples)).tolist()
             epoch += 1
-        yield [examples[i] for i in order[:batch_size]]
-        order = order[batch_size:]
+        drawn, order = order[: _TOGETHER * batch_size], order[_TOGETHER * batch_size :]
+        drawn.sort(key=lambda i: _length(examples[i]))
+        for place in np.random.default_rng((seed, 5, done)).permutation(_TOGETHER)[: updates - done]:
+            yield [examples[i] for i in drawn[place * batch_size : (place + 1) * batch_size]]
+            done += 1
+
+
+def _length(example: Example) -> int:
+    return len(example.text) + len(example.query)
