@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from zoo.data.world import Story, World, judge, oracle
 from zoo.data.world.dice import Dice
 from zoo.data.world.moods import MOODS
-from zoo.data.world.nouns import TOPICS
+from zoo.data.world.nouns import ACTIVITIES, TOPICS
 from zoo.data.world.retell import Retelling
 from zoo.data.world.telling import LONGEST
 from zoo.tasks.kinds import Made, classify, extract, tag
@@ -63,22 +63,15 @@ def pair(
 ) -> Made:
     """Whether a story makes a statement (the query) "true" or "false", or leaves it "unknown".
 
-    The statement alone says nothing: of events, half are true and half false; of what people were at, half are true and
-    half say it of somebody else, which the story leaves open.  Oracle: the world's judge, who reads both.
+    The statement alone says nothing, and neither does the story.  Of what happened, half is told as it was and half
+    with somebody or some place wrong.  Of what people were at, half is true, a quarter is said of somebody else in the
+    story and a quarter stands nowhere in it: both are left open.  Oracle: the world's judge, who reads both.
     """
 
     def items(story: Story) -> list[Example]:
         throw = dice(story, 4)
-        events: dict[str, str] = {}
-        for said, label in story.statements:
-            if label != "unknown":
-                events.setdefault(label, said)
-        wanted = throw.pick(("true", "false"))
-        mixed = (
-            [(events[wanted], wanted)] if len(events) == 2 else []
-        )  # else a label would go with a kind of story
-        mixed += _doings(story, throw)
-        return [Example("", story.text, query=said, answers=(label,)) for said, label in mixed]
+        made = [*_event(story, throw), *_doing(story, throw)]
+        return [Example("", story.text, query=said, answers=(label,)) for said, label in throw.shuffled(made)]
 
     def know(examples: Sequence[Example]) -> list[Prediction]:
         return [judge(example.text, example.query) for example in examples]
@@ -89,18 +82,37 @@ def pair(
     return classify("pair", made, classes=("true", "false", "unknown"), oracle=know)
 
 
-def _doings(story: Story, throw: Dice) -> list[tuple[str, str]]:
-    """What people were at, told again of them or of others."""
-    retelling, made = Retelling(throw, story.split, story._told), []
+def _event(story: Story, throw: Dice) -> list[tuple[str, str]]:
+    """Something that happened, as it was or with something wrong: only of stories that could give either."""
+    said: dict[str, str] = {}
+    for text, label in story.statements:
+        said.setdefault(label, text)
+    label = throw.pick(("true", "false"))
+    return [(said[label], label)] if {"true", "false"} <= said.keys() else []
+
+
+def _doing(story: Story, throw: Dice) -> list[tuple[str, str]]:
+    """What somebody was at, what another was at, or what nobody was: only of stories that could give each."""
+    told = [event for _, event in story.log if event.kind == "do"]
     people = {name for _, event in story.log for name in event.agent.split("&")} - {"", story.plan.riddle}
-    for event in throw.shuffled([event for _, event in story.log if event.kind == "do"]):
-        others = sorted(people - set(event.agent.split("&")))
-        label = throw.pick(("true", "unknown")) if others else "true"
-        told = event if label == "true" else event._replace(agent=throw.pick(others), place="")
-        text = retelling.sentence(told)
-        if judge(story.text, text) == label:
-            made.append((text, label))
-    return made
+    if not told:
+        return []
+    event = throw.pick(told)
+    others = sorted(people - set(event.agent.split("&")))
+    if not others:
+        return []
+    done = {event.detail for event in told}
+    open_ = [phrase for phrases in ACTIVITIES.values() for phrase in phrases if phrase not in done]
+    said, label = throw.pick(
+        (
+            (event, "true"),
+            (event, "true"),
+            (event._replace(agent=throw.pick(others), place=""), "unknown"),
+            (event._replace(detail=throw.pick(open_), place=""), "unknown"),
+        )
+    )
+    text = Retelling(throw, story.split, story._told).sentence(said)
+    return [(text, label)] if judge(story.text, text) == label else []
 
 
 def entities(
