@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from zoo.blocks import Attention, Embedding, FeedForward, LMHead, Stack
+from zoo.blocks import Attention, Block, Embedding, FeedForward, LMHead, Stack
 from zoo.blocks.positions import RelativeBias
 
 
@@ -37,21 +37,33 @@ def gpt2(model: nn.Module, *, std: float = 0.02) -> None:
 
 
 def matched(model: nn.Module, *, std: float | None = None) -> None:
-    """``gpt2`` with variance 1 / D, so that every product keeps its input's variance; and in every attention the
-    keys' matrix starts out equal to the queries' (after Trockman & Kolter 2023), so that like finds like: above
-    all a decoder's sentinel its twin in the encoder.
+    """``gpt2`` with variance 1 / D, so that every product keeps its input's variance, and attention that can already
+    copy (after Trockman & Kolter 2023, who start its products near a multiple of the identity):
+
+    - Its output matrix is its values' transposed, so that what is attended to is what is added.
+    - Across stacks its keys' matrix equals its queries', so that like finds like: above all a decoder's sentinel its
+      twin in the encoder.  Not within a stack: there everything is most like itself, and would look nowhere else.
 
     ``std`` of the matrices, where it is given.
     """
     gpt2(model, std=std or _width(model) ** -0.5)
-    for module in model.modules():
-        if isinstance(module, Attention):
-            shared = (
-                module.heads // module.kv_heads
-            )  # queries' heads for one of keys: it equals the first of them
-            queries = module.query.weight.detach().unflatten(0, (module.heads, module.d_head))
-            with torch.no_grad():
-                module.key_value.weight.chunk(2)[0].copy_(queries[::shared].flatten(0, 1))
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, Attention):
+                values = _per_head(module.key_value.weight.chunk(2)[1], module, module.kv_heads)
+                values = values.repeat_interleave(module.heads // module.kv_heads, dim=0)
+                smaller = module.output.weight.std() / values.std()
+                module.output.weight.copy_(smaller * values.flatten(0, 1).T)
+            if isinstance(module, Block) and isinstance(module.cross, Attention):
+                cross = module.cross
+                queries = _per_head(cross.query.weight, cross, cross.heads)
+                first = queries[:: cross.heads // cross.kv_heads]  # of the heads that share a head of keys
+                cross.key_value.weight.chunk(2)[0].copy_(first.flatten(0, 1))
+
+
+def _per_head(weight: Tensor, attention: Attention, heads: int) -> Tensor:
+    """(heads · K, D) -> (heads, K, D)."""
+    return weight.unflatten(0, (heads, attention.d_head))
 
 
 def t5(model: nn.Module, *, std: float = 1.0) -> None:
