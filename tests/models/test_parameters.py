@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from zoo.blocks import Attention, Embedding
+from zoo.blocks import Attention, Block, Embedding
 from zoo.config import load
 from zoo.models import build
 from zoo.plan import make_plan
@@ -167,19 +167,28 @@ def test_on_the_meta_device_a_model_has_the_same_shapes_without_numbers(arch):
 
 @pytest.mark.parametrize(("attention", "shared"), [("full", 1), ("gqa", 2), ("mqa", 4)])
 @pytest.mark.parametrize("arch", ["gpt", "bert", "t5"])
-def test_the_matched_recipe_starts_with_like_finding_like_and_every_product_keeping_its_scale(
-    arch, attention, shared
-):
+def test_the_matched_recipe_starts_by_copying_and_keeps_every_products_scale(arch, attention, shared):
     model = build(make_plan(load(f"arch={arch}", f"attention={attention}", "match=none"), 500), seed=0)
     tokens = torch.randint(0, 500, (4, 64), generator=torch.Generator().manual_seed(0))
     x = model.embedding(tokens)
     assert x.std().item() == pytest.approx(1, rel=0.05)
+    across = {id(module.cross) for module in model.modules() if isinstance(module, Block)}
     mixers = [module for module in model.modules() if isinstance(module, Attention)]
     assert len(mixers) == (6 if arch == "t5" else 4)
     for mixer in mixers:
         q = mixer.query(x).unflatten(-1, (mixer.heads, mixer.d_head))
-        k = mixer.key_value(x).chunk(2, dim=-1)[0].unflatten(-1, (mixer.kv_heads, mixer.d_head))
-        torch.testing.assert_close(k, q[:, :, ::shared])
-        assert q.std().item() == pytest.approx(1, rel=0.1)
-        own = (q[:, :, ::shared] * k).sum(-1)
-        assert (own > (q[:, :, ::shared] * k.roll(1, dims=1)).sum(-1)).float().mean() > 0.95
+        k, v = (
+            part.unflatten(-1, (mixer.kv_heads, mixer.d_head)) for part in mixer.key_value(x).chunk(2, dim=-1)
+        )
+        assert all(part.std().item() == pytest.approx(1, rel=0.1) for part in (q, k, v))
+        if id(mixer) in across:  # like finds like
+            torch.testing.assert_close(k, q[:, :, ::shared])
+        else:
+            assert torch.corrcoef(torch.stack((k.flatten(), q[:, :, ::shared].flatten())))[0, 1].abs() < 0.3
+        copied = mixer.output(
+            v.repeat_interleave(shared, dim=2).flatten(2)
+        )  # each token attends to itself alone
+        likeness = F.cosine_similarity(copied, x, dim=-1)
+        others = F.cosine_similarity(copied, x.roll(1, dims=1), dim=-1)
+        assert likeness.mean() > 0.4 > 0.2 > others.mean().abs()
+        assert (likeness > others).float().mean() > 0.99
