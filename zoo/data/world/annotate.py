@@ -171,9 +171,8 @@ class Examiner:
 
     def statements(self) -> tuple[tuple[str, str], ...]:
         """Sentences that are true, false, or neither told nor denied."""
-        facts = [event for event in self.history if event.kind in TOLD or event.kind in ("go", "meet")]
         out = []
-        for event in self.dice.shuffled(facts)[:3]:
+        for event in self.dice.shuffled(self._facts())[:3]:
             out.append((self.retelling.sentence(event), "true"))
             wrong = self._wrong(event)
             if wrong is not None:
@@ -181,6 +180,16 @@ class Examiner:
         for name in self.dice.shuffled(self.people)[:3]:
             out.append((self.retelling.sentence(self._open(name)), "unknown"))
         return tuple(self.dice.shuffled(out))
+
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        """Of what happened: as it was, and with somebody or some place wrong."""
+        told = [(event, self._wrong(event)) for event in self.dice.shuffled(self._facts())]
+        return tuple(
+            (self.retelling.sentence(event), self.retelling.sentence(wrong)) for event, wrong in told if wrong
+        )
+
+    def _facts(self) -> list[Event]:
+        return [event for event in self.history if event.kind in TOLD or event.kind in ("go", "meet")]
 
     def _wrong(self, event: Event) -> Event | None:
         """The event with another person or place in it, where that is not true."""

@@ -128,6 +128,11 @@ class Story:
         return self._examiner(3).statements()
 
     @cached_property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        """Sentences about what happened, each as it was and with something wrong."""
+        return self._examiner(6).versions()
+
+    @cached_property
     def dialogue(self) -> tuple[str, ...]:
         """Turns about the story, alternately a question and its answer."""
         return dialogue(self._dice(4), self.split, self._told, self.log)

@@ -83,22 +83,19 @@ def pair(
 
 
 def _event(story: Story, throw: Dice) -> list[tuple[str, str]]:
-    """Something that happened, as it was or with something wrong: only of stories that could give either."""
-    said: dict[str, str] = {}
-    for text, label in story.statements:
-        said.setdefault(label, text)
-    label = throw.pick(("true", "false"))
-    return [(said[label], label)] if {"true", "false"} <= said.keys() else []
+    """Something that happened, as it was or with something wrong."""
+    versions = story.versions[:1]
+    return [throw.pick(((right, "true"), (wrong, "false"))) for right, wrong in versions]
 
 
 def _doing(story: Story, throw: Dice) -> list[tuple[str, str]]:
     """What somebody was at, what another was at, or what nobody was: only of stories that could give each."""
-    told = [event for _, event in story.log if event.kind == "do"]
+    told = [event for _, event in story.log if event.kind == "do" and "&" not in event.agent]
     people = {name for _, event in story.log for name in event.agent.split("&")} - {"", story.plan.riddle}
     if not told:
         return []
     event = throw.pick(told)
-    others = sorted(people - set(event.agent.split("&")))
+    others = sorted(people - {event.agent})
     if not others:
         return []
     done = {event.detail for event in told}
