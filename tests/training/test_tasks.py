@@ -10,15 +10,13 @@ from zoo.errors import Interrupted
 from zoo.report.read import read
 from zoo.tasks import Example, Span
 from zoo.training import tasks
+from zoo.training.column import column
 from zoo.training.run import run
 
 SMALL = [
     "experiment=smoke", "samples=0", "tuning.updates=4", "tuning.measure=[0.5,1]", "tuning.texts=12", "tuning.writes=2",
     "task=[topic,entities,questions,reply]", "tuning.longest=48", "tuning.answer=8", "tuning.which=all",
-    "tasks.topic.train=40", "tasks.topic.validation=10", "tasks.topic.test=20",
-    "tasks.entities.train=40", "tasks.entities.validation=10", "tasks.entities.test=20",
-    "tasks.questions.train=40", "tasks.questions.validation=10", "tasks.questions.test=20",
-    "tasks.reply.train=40", "tasks.reply.validation=10", "tasks.reply.test=20",
+    "tuning.items={train:40,validation:10,test:20}",
 ]  # fmt: skip
 READINGS = {
     "gpt": {"topic": {"pool", "write"}, "entities": {"per_token", "write"}, "questions": {"span", "write"}},
@@ -107,3 +105,24 @@ def test_marked_spans_and_marked_items_are_shown_apart():
         ("test", 0.75, 2),
         ("test_marked", 0.0, 1),
     ]
+
+
+def test_a_column_is_on_the_scale_from_baseline_to_oracle():
+    def row(task, reading, value, **more):
+        kind = "generate" if task == "reply" else "classify"
+        same = {"task": task, "kind": kind, "reading": reading, "split": "test", "headline": True}
+        return {**same, "metric": "m", "value": value, **more}
+
+    rows = [
+        *(row(task, "baseline", 0.2) for task in ("topic", "mood", "reply")),
+        *(row(task, "oracle", 1.0) for task in ("topic", "mood", "reply")),
+        row("topic", "pool", 0.6, chosen=True), row("topic", "write", 0.9, chosen=False),
+        row("topic", "pool", 0.1, chosen=True, split="test_marked"),
+        row("mood", "pool", 0.4, chosen=True), row("reply", "write", 0.2, chosen=True),
+    ]  # fmt: skip
+    assert column([row for row in rows if "chosen" not in row], "gpt") is None
+    table = column(rows, "gpt")
+    cells = list(zip(*(list(part.cells) for part in table.columns), strict=True))
+    assert [(first, last) for first, *_, last in cells] == [
+        ("topic", "0.500"), ("mood", "0.250"), ("reply", "0.000"), ("generation", "0.000"), ("understanding", "0.375"),
+    ]  # fmt: skip

@@ -26,6 +26,7 @@ from zoo.plan import Plan, make_plan
 from zoo.training import checkpoints
 from zoo.training.baselines import baselines
 from zoo.training.callbacks import Checkpoints, Clock, Metrics, OrderlyStop, Validation, stopped_by_signals
+from zoo.training.column import column
 from zoo.training.corpora import Corpora
 from zoo.training.loggers import WeightsAndBiases, make_loggers
 from zoo.training.memory import keep_freed_memory
@@ -259,6 +260,8 @@ def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> None:
     with stopped_by_signals():
         rows = do_tasks(plan.config, folder, model, corpus.tokenizer, console.print)
     write_json(path, [*before, *rows])
+    if (own := column(rows, plan.config["arch"]["name"])) is not None:
+        console.print(own)
 
 
 def _report(objective: str, results: dict[str, Any]) -> None:
