@@ -63,9 +63,10 @@ def pair(
 ) -> Made:
     """Whether a story makes a statement (the query) "true" or "false", or leaves it "unknown".
 
-    The statement alone says nothing, and neither does the story.  Of what happened, half is told as it was and half
-    with somebody or some place wrong.  Of what people were at, half is true, a quarter is said of somebody else in the
-    story and a quarter stands nowhere in it: both are left open.  Oracle: the world's judge, who reads both.
+    The statement alone says nothing, and neither does the story.  Of what happened, half is told as it was, a quarter
+    has somebody or some place wrong and a quarter is from another story: both are false.  Of what people were at, half
+    is true, a quarter is said of somebody else in the story and a quarter stands nowhere in it: both are left open.
+    Oracle: the world's judge, who reads both.
     """
 
     def items(story: Story) -> list[Example]:
@@ -83,9 +84,21 @@ def pair(
 
 
 def _event(story: Story, throw: Dice) -> list[tuple[str, str]]:
-    """Something that happened, as it was or with something wrong."""
-    versions = story.versions[:1]
-    return [throw.pick(((right, "true"), (wrong, "false"))) for right, wrong in versions]
+    """Something that happened, as it was, with something wrong, or in another story."""
+    others = (Story(story.seed + n, story.split, sentences=story.longest) for n in range(1, 5))
+    elsewhere = next((right for other in others for right, _ in other.versions), None)
+    if not story.versions or elsewhere is None:
+        return []
+    right, wrong = story.versions[0]
+    kinds = (
+        (right, "true"),
+        (right, "true"),
+        (elsewhere, "unknown"),
+        (elsewhere, "unknown"),
+        (wrong, "false"),
+    )
+    text, label = throw.pick(kinds)
+    return [(text, label)] if judge(story.text, text) == label else []
 
 
 def _doing(story: Story, throw: Dice) -> list[tuple[str, str]]:
