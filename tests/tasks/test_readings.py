@@ -123,8 +123,8 @@ def test_states_learn_a_task_that_they_can_solve(arch, task, reading):
     ("task", "updates"),
     [
         ("classify", 200),
-        ("tag", 500),
-        ("generate", 1000),
+        ("tag", 300),
+        ("generate", 600),
         pytest.param("extract", 1500, marks=pytest.mark.slow),
     ],
 )
