@@ -90,13 +90,7 @@ def _event(story: Story, throw: Dice) -> list[tuple[str, str]]:
     if not story.versions or elsewhere is None:
         return []
     right, wrong = story.versions[0]
-    kinds = (
-        (right, "true"),
-        (right, "true"),
-        (elsewhere, "unknown"),
-        (elsewhere, "unknown"),
-        (wrong, "false"),
-    )
+    kinds = ((right, "true"), (right, "true"), (wrong, "false"), (elsewhere, "false"))
     text, label = throw.pick(kinds)
     return [(text, label)] if judge(story.text, text) == label else []
 
