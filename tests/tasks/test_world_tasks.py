@@ -12,6 +12,7 @@ import yaml
 from zoo.data.sources import Stdlib
 from zoo.data.world import World, consistent, judge
 from zoo.data.world.lexicon import split_sentences
+from zoo.data.world.names import PEOPLE
 from zoo.data.world.oracle import answer, tokens
 from zoo.errors import UserError
 from zoo.tasks import world as tasks
@@ -119,6 +120,9 @@ def test_a_statement_alone_does_not_say_whether_it_is_true():
     for example in task.examples("train"):
         counts[example.answers[0]].update(tokens(example.query))
     assert min(share.values()) > 0.1 * share.total()
+    false = [example for example in task.examples("train") if example.answers[0] == "false"]
+    elsewhere = [e for e in false if not set(PEOPLE) & set(tokens(e.query)) & set(tokens(e.text))]
+    assert 0.2 < len(elsewhere) / len(false) < 0.7  # about strangers, but for those called by what they are
 
     def guess(query):
         def log_odds(label):

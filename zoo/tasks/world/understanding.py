@@ -85,9 +85,11 @@ def pair(
 
 def _event(story: Story, throw: Dice) -> list[tuple[str, str]]:
     """Something that happened, as it was, with something wrong, or in another story."""
+    if not story.versions:
+        return []
     others = (Story(story.seed + n, story.split, sentences=story.longest) for n in range(1, 5))
     elsewhere = next((right for other in others for right, _ in other.versions), None)
-    if not story.versions or elsewhere is None:
+    if elsewhere is None:
         return []
     right, wrong = story.versions[0]
     kinds = ((right, "true"), (right, "true"), (wrong, "false"), (elsewhere, "false"))
