@@ -38,7 +38,8 @@ def headline(task, examples, predictions):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_oracle_is_near_1_and_far_above_the_baseline(made, name):
-    task = made[name]
+    # With many labelled stories almost every name can be looked up.
+    task = tasks.entities(source=World(), **SIZES | {"train": 20}) if name == "entities" else made[name]
     examples = task.examples("test")
     best = headline(task, examples, task.oracle(examples))
     # Part of a story shows part of its mood; and not every sentence of the truth tells an event.
