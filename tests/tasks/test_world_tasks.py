@@ -123,7 +123,7 @@ def test_a_statement_alone_does_not_say_whether_it_is_true():
     assert min(share.values()) > 0.1 * share.total()
     false = [example for example in task.examples("train") if example.answers[0] == "false"]
     elsewhere = [e for e in false if not set(PEOPLE) & set(tokens(e.query)) & set(tokens(e.text))]
-    assert 0.2 < len(elsewhere) / len(false) < 0.7  # about strangers, but for those called by what they are
+    assert 0.6 < len(elsewhere) / len(false) < 0.85  # about strangers, but for those called by what they are
 
     def guess(query):
         def log_odds(label):

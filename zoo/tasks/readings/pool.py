@@ -17,18 +17,21 @@ from zoo.tasks.task import Example, Prediction, Task
 
 class AttentivePooling(nn.Module):
     """One learned query attends to all states: it can become the mean, the first or the last of them, so that no
-    architecture is given the token that suits another."""
+    architecture is given the token that suits another.  Beside it the largest value of each feature (as in Conneau et
+    al. 2017): whether something is anywhere in the text, which a mean over many tokens hides."""
 
     def __init__(self, *, d_model: int, classes: int) -> None:
         super().__init__()
         self.query = nn.Linear(d_model, 1, bias=False)
-        self.output = nn.Linear(d_model, classes)
+        self.output = nn.Linear(2 * d_model, classes)
         nn.init.zeros_(self.query.weight)  # at first the mean
 
     def forward(self, states: Tensor, real: Tensor) -> Tensor:
         """(B, T, D), (B, T) bool -> (B, C)."""
         scores = self.query(states).squeeze(-1).masked_fill(~real, -torch.inf)
-        return self.output((scores.softmax(-1)[:, None] @ states).squeeze(1))
+        mean = (scores.softmax(-1)[:, None] @ states).squeeze(1)
+        largest = states.masked_fill(~real[..., None], -torch.inf).amax(1)
+        return self.output(torch.cat((mean, largest), -1))
 
 
 class Pool:

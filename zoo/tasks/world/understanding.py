@@ -19,6 +19,10 @@ from zoo.tasks.kinds import Made, classify, extract, tag
 from zoo.tasks.task import Example, Prediction, Span
 from zoo.tasks.world.walk import dice, walk
 
+# Of statements: half is right, and more shares little with the story than is only put together wrongly: to see the
+# latter takes these models more than tens of thousands of items (docs/results.md).
+_MIX = ("right",) * 4 + ("far",) * 3 + ("near",)
+
 
 def topic(
     *, source: World, train: int = 4000, validation: int = 200, test: int = 500, sentences: int = 4
@@ -63,9 +67,9 @@ def pair(
 ) -> Made:
     """Whether a story makes a statement (the query) "true" or "false", or leaves it "unknown".
 
-    The statement alone says nothing, and neither does the story.  Of what happened, half is told as it was, a quarter
-    has somebody or some place wrong and a quarter is from another story: both are false.  Of what people were at, half
-    is true, a quarter is said of somebody else in the story and a quarter stands nowhere in it: both are left open.
+    The statement alone says nothing, and neither does the story.  Of what happened, four eighths are told as they were,
+    three are from another story and one has somebody or some place wrong: both are false.  Of what people were at, four
+    are true, three stand nowhere in the story and one is said of somebody else in it: both are left open.
     Oracle: the world's judge, who reads both.
     """
 
@@ -92,8 +96,8 @@ def _event(story: Story, throw: Dice) -> list[tuple[str, str]]:
     if elsewhere is None:
         return []
     right, wrong = story.versions[0]
-    kinds = ((right, "true"), (right, "true"), (wrong, "false"), (elsewhere, "false"))
-    text, label = throw.pick(kinds)
+    kinds = {"right": (right, "true"), "far": (elsewhere, "false"), "near": (wrong, "false")}
+    text, label = kinds[throw.pick(_MIX)]
     return [(text, label)] if judge(story.text, text) == label else []
 
 
@@ -109,14 +113,10 @@ def _doing(story: Story, throw: Dice) -> list[tuple[str, str]]:
         return []
     done = {event.detail for event in told}
     open_ = [phrase for phrases in ACTIVITIES.values() for phrase in phrases if phrase not in done]
-    said, label = throw.pick(
-        (
-            (event, "true"),
-            (event, "true"),
-            (event._replace(agent=throw.pick(others), place=""), "unknown"),
-            (event._replace(detail=throw.pick(open_), place=""), "unknown"),
-        )
-    )
+    nobody = event._replace(detail=throw.pick(open_), place="")
+    another = event._replace(agent=throw.pick(others), place="")
+    kinds = {"right": (event, "true"), "far": (nobody, "unknown"), "near": (another, "unknown")}
+    said, label = kinds[throw.pick(_MIX)]
     text = Retelling(throw, story.split, story._told).sentence(said)
     return [(text, label)] if judge(story.text, text) == label else []
 
