@@ -24,8 +24,14 @@ def command(config: DictConfig) -> None:
     places = [Path(place) for place in ([runs] if isinstance(runs, str) else runs)]
     report = compare(places, settings)
     show(report)
-    for path in write(report, Path(settings["out"]), time.strftime("%Y-%m-%d")):
+    written = write(report, Path(settings["out"]), time.strftime("%Y-%m-%d"))
+    for path in written:
         print(os.path.relpath(path))
+    if settings["wandb"]["project"]:
+        from zoo.report.dashboard import send
+        from zoo.training.loggers import wandb_mode
+
+        print(send(report, written[0], settings["wandb"]["project"], wandb_mode(settings["wandb"]["mode"])))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from zoo.config import load
 from zoo.data.ngram import KneserNey
 from zoo.objectives import Batch
 from zoo.training.baselines import _masked_views, _next_views, _span_views, _whole
 from zoo.training.loggers import WeightsAndBiases, wandb_mode
-from zoo.training.records import MetricsCsv, Record, read_config
+from zoo.training.predictions import keep
+from zoo.training.records import MetricsCsv, Record, read_config, write_json
 from zoo.training.run import run
 
 
@@ -124,6 +126,47 @@ def test_wandb_that_cannot_start_or_breaks_never_stops_a_run(small, tmp_path, mo
         outcome = run(config, tmp_path / "run")
     assert outcome.status == "done"
     assert any("does not start" in sentence and "the run goes on" in sentence for sentence in warned)
+
+
+def test_tasks_are_tables_pictures_and_scores_in_wandb(small, tmp_path):
+    config = load(*small[:-1], "samples=0", "logger=default", "logger.wandb.mode=offline")
+    row = {
+        "task": "topic",
+        "metric": "accuracy",
+        "value": 0.25,
+        "split": "test",
+        "headline": True,
+        "options": {"lr": 1},
+    }
+    rows = [{**row, "reading": "pool", "chosen": True}, {**row, "reading": "write", "value": 0.5}]
+    (tmp_path / "predictions").mkdir()
+    keep(
+        tmp_path / "predictions" / "topic.pool.parquet",
+        [{"item": "test/0/0", "score": 1.0, "prediction": "sea"}],
+    )
+    write_json(tmp_path / "direction.json", {"decoder": [[1.0, 0.0], [0.5, 0.5]]})
+    logger = WeightsAndBiases(config, tmp_path)
+    logger.log_tasks(rows, tmp_path)
+    run = logger.experiment
+    assert run.summary["final/topic/accuracy"] == 0.25
+    logger.finish(0)
+    (media,) = tmp_path.glob("wandb/offline-run-*/files/media")
+    tables = {path.name.split("_")[0]: json.loads(path.read_text()) for path in media.rglob("*.table.json")}
+    results = [
+        dict(zip(tables["results"]["columns"], line, strict=True)) for line in tables["results"]["data"]
+    ]
+    assert [(one["reading"], one["value"], one["options"]) for one in results] == [
+        ("pool", 0.25, '{"lr": 1}'), ("write", 0.5, '{"lr": 1}'),
+    ]  # fmt: skip
+    assert tables["topic.pool"] == {
+        "columns": ["item", "score", "prediction"],
+        "data": [["test/0/0", 1.0, "sea"]],
+    }
+    (picture,) = media.rglob("*.png")
+    with Image.open(picture) as image:
+        pixels = np.asarray(image.convert("L"))
+    assert pixels.shape == (16, 16)
+    assert [int(pixels[i, j]) for i in (0, 15) for j in (0, 15)] == [0, 255, 127, 127]
 
 
 @pytest.mark.parametrize("split", [False, True])

@@ -115,7 +115,10 @@ def markdown(report: Mapping[str, Any], date: str) -> str:
             markdown_table(["", *columns], rows),
             "✓ reproduced, ✗ not reproduced, ? undecided; a mark per claim.",
         ]
-        parts += ["## Claims", markdown_table(["claim", "verdict", "margin", "adjusted p"], _claims(report))]
+        parts += [
+            "## Claims",
+            markdown_table(["claim", "verdict", "margin", "adjusted p"], claims_table(report)),
+        ]
     controls = {name: one["controls"] for name, one in report["abilities"].items() if one["controls"]}
     if report["columns"] and controls:
         labelled = list(dict.fromkeys(label for cells in controls.values() for label in cells))
@@ -201,7 +204,8 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def _claims(report: Mapping[str, Any]) -> list[list[str]]:
+def claims_table(report: Mapping[str, Any]) -> list[list[str]]:
+    """What is claimed, the verdict, the margin with its interval, Holm's p."""
     rows = []
     for claim in report["claims"]:
         margin = claim["margin"]

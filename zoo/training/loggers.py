@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import pyarrow.parquet as pq
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
 from lightning.pytorch.utilities.rank_zero import rank_zero_only
 
@@ -131,6 +134,24 @@ class WeightsAndBiases(Logger):
         if (run := self.experiment) is not None:
             run.summary.update({f"final/{name}": value for name, value in results.items()})
 
+    @rank_zero_only
+    def log_tasks(self, rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+        """What the dashboard compares runs by: the rows of results.json and every answer to a test item as tables, the
+        maps of attention's direction as pictures, the chosen reading's scores in the summary."""
+        import wandb
+
+        answers = sorted((folder / "predictions").glob("*.parquet"))
+        tables = {"results": rows} | {
+            f"answers/{one.stem}": pq.read_table(one).to_pylist() for one in answers
+        }
+        media: dict[str, Any] = {name: wandb.Table(*_columns(rows)) for name, rows in tables.items() if rows}
+        if (maps := folder / "direction.json").exists():
+            for stack, influence in json.loads(maps.read_text(encoding="utf-8")).items():
+                media[f"direction/{stack}"] = wandb.Image(_grey(np.array(influence)))
+        self._log(media, None)
+        chosen = (row for row in rows if row["split"] == "test" and row["headline"] and row.get("chosen"))
+        self.log_summary({f"{row['task']}/{row['metric']}": row["value"] for row in chosen})
+
     def _log(self, values: dict[str, Any], step: int | None) -> None:
         import wandb
 
@@ -157,6 +178,22 @@ class WeightsAndBiases(Logger):
     def __getstate__(self) -> dict[str, Any]:
         # A spawned rank starts (and finishes) the W&B run itself.
         return {**self.__dict__, "_run": None}
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str | int], list[list[Any]]]:
+    """For ``wandb.Table``: the keys of the rows, and the rows; a cell is a number or a text."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    plain = [
+        {key: json.dumps(value) if isinstance(value, dict | list) else value for key, value in row.items()}
+        for row in rows
+    ]
+    return [*keys], [[row.get(key) for key in keys] for row in plain]
+
+
+def _grey(influence: np.ndarray, pixels: int = 8) -> np.ndarray:
+    """A picture of influences (outputs, inputs), dark where they are large; so many pixels for each."""
+    scaled = 255 * (1 - influence / max(influence.max(), 1e-12))
+    return np.kron(scaled, np.ones((pixels, pixels))).astype(np.uint8)
 
 
 def axes(config: dict) -> dict[str, Any]:

@@ -99,7 +99,10 @@ def _run(config: dict, folder: Path, record: Record, source: str) -> Outcome:
         _train(plan, module, data, folder, resumed, loggers, samples)
         results = _conclude(plan, data, folder, record, table.last(), time.perf_counter() - begun)
         if plan.config["tasks"]:
-            _do_tasks(plan, corpus, folder)
+            rows = _do_tasks(plan, corpus, folder)
+            for logger in loggers:
+                if isinstance(logger, WeightsAndBiases):
+                    logger.log_tasks(rows, folder)
     except BaseException as error:
         stopped = isinstance(error, Interrupted | KeyboardInterrupt | SystemExit)
         with contextlib.suppress(OSError):  # a full disk must not hide its own message
@@ -248,8 +251,8 @@ def _conclude(
     return results
 
 
-def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> None:
-    """Fine-tune the best weights on each task; their rows join those of the pre-training."""
+def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> list[dict[str, Any]]:
+    """Fine-tune the best weights on each task; their rows, which join those of the pre-training."""
     model = build(plan, seed=plan.config["seed"])
     best = checkpoints.read(folder / "checkpoints" / checkpoints.BEST)
     model.load_state_dict(dict(checkpoints.tensors_of(best)))
@@ -262,6 +265,7 @@ def _do_tasks(plan: Plan, corpus: Corpus, folder: Path) -> None:
     write_json(path, [*before, *rows])
     if (own := column(rows, plan.config["arch"]["name"])) is not None:
         console.print(own)
+    return rows
 
 
 def _report(objective: str, results: dict[str, Any]) -> None:
