@@ -5,6 +5,7 @@ import pytest
 
 from zoo.errors import UserError
 from zoo.report import compare
+from zoo.report.text import markdown
 
 
 def verdict(report, architecture, row, task=None):
@@ -36,6 +37,17 @@ def test_scores_are_what_was_simulated(simulate, thresholds):
         cell = row["cells"]["bert"]
         assert cell["low"] < true < cell["high"] or abs(cell["value"] - true) < 0.05
         assert cell["seeds"] == 5
+
+
+def test_a_task_that_nobody_does_better_than_the_baseline_has_no_signal(simulate, thresholds):
+    nobody_writes = {"gpt": (0.0, 0.6), "bert": (0.0, 0.85), "t5": (0.0, 0.85)}
+    report = compare([simulate(ability=nobody_writes)], thresholds)
+    silent = {row["task"] for row in report["applications"] if not row["signal"]}
+    assert silent <= set(thresholds["abilities"]["world"]["generation"])
+    assert len(silent) >= 4  # an interval may miss the baseline once in a while
+    text = markdown(report, "2026-01-01")
+    assert "| reply (no signal) |" in text
+    assert "| topic |" in text
 
 
 def test_a_planted_finding_is_printed_as_one(simulate, thresholds):

@@ -11,9 +11,10 @@ from typing import Any
 
 from zoo.report import svg
 from zoo.report.names import called
-from zoo.report.text import MARKS, ROWS, documents_said, measured, number, p_value, verdicts
+from zoo.report.text import MARKS, ROWS, documents_said, measured, number, p_value, task_name, verdicts
 
 CURRENCIES = "The same held-out words for all architectures; each sees what it may."
+_NO_SIGNAL = "No signal: nothing that is compared is above the baseline by its interval."
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 Report = Mapping[str, Any]
@@ -201,7 +202,7 @@ def _measured(report: Report, row: str, name: str) -> str:
             for line, (what, _cell) in zip(lines, measured(report, row, name), strict=True)
         ]
         margin = report["thresholds"]["margin"]
-        tags = f'<div class="note">✓ no more than {margin:g} below any other</div>'
+        tags = f'<div class="note">claimed: no more than {margin:g} below any other</div>'
     return "".join(f"<div>{line}</div>" for line in lines) + tags
 
 
@@ -293,13 +294,15 @@ def _applications(report: Report) -> str:
         )
         rows.append(
             _tr(
-                f"{_(row['task'])}<br><small>{_(row['kind'])}, {row['items']} items</small>",
+                f"{_(task_name(row))}<br><small>{_(row['kind'])}, {row['items']} items</small>",
                 [*cells, f"<small>{_(called(row['metric']))}</small><br>{scale}"],
             )
         )
     return (
         "<p>Each by its reading chosen on validation. The score runs from the computed baseline (0) to the oracle (1), "
-        "and so does the line under it. Items that only later context settles are not among these.</p>"
+        "and so does the line under it. Items that only later context settles are not among these."
+        + ("" if all(row["signal"] for row in report["applications"]) else f" {_NO_SIGNAL}")
+        + "</p>"
         + _table("Applications by architecture", ["task", *_names(report), "baseline … oracle"], rows)
     )
 

@@ -104,16 +104,19 @@ def claim_of(verdict: claims.Verdict, columns: Mapping[str, Group | None]) -> di
 
 def application(measured: Measured, task: str) -> dict[str, Any]:
     scale = measured.scales.get(task)
+    cells = {
+        group.label: cell_of(measured.score((1.0, group, task)), _names(measured, group, task))
+        for group in measured.groups
+    }
+    lows = [cell["low"] for cell in cells.values() if cell and cell["low"] is not None]
     return {
         "task": task,
+        "signal": not lows or max(lows) > 0,  # whether any group is above the baseline, by its interval
         "kind": measured.kinds[task],
         "metric": scale.metric if scale else "",
         "baseline": scale and scale.baseline,
         "oracle": scale and scale.oracle,
-        "cells": {
-            group.label: cell_of(measured.score((1.0, group, task)), _names(measured, group, task))
-            for group in measured.groups
-        },
+        "cells": cells,
         "raw": {
             group.label: cell_of(measured.raw(group, task), _names(measured, group, task))
             for group in measured.groups

@@ -216,9 +216,14 @@ def claims_table(report: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
+def task_name(application: Mapping[str, Any]) -> str:
+    """The task, and whether nothing that is compared is above its baseline."""
+    return application["task"] if application["signal"] else f"{application['task']} (no signal)"
+
+
 def _applications(report: Mapping[str, Any], labels: Sequence[str]) -> list[list[str]]:
     return [
-        [row["task"], row["metric"], *(interval(row["cells"][label]) for label in labels)]
+        [task_name(row), row["metric"], *(interval(row["cells"][label]) for label in labels)]
         for row in report["applications"]
     ]
 
