@@ -220,6 +220,26 @@ def test_another_axis_and_a_baseline(simulate, thresholds):
     assert any("differs in position._target_ (zoo.blocks." in warning for warning in warnings)
 
 
+def test_kinds_that_are_tuned_for_longer_have_a_budget_of_their_own(simulate, thresholds):
+    def longer(run):
+        run["config"]["tuning"]["longer"] = {"generate": 2}
+        for row in run["results"]:
+            if row["kind"] == "generate" and isinstance(row["updates"], int):
+                row["updates"] *= 2
+
+    def words(runs):
+        return [
+            (row["updates"], ability, name, cell["value"], cell["word"])
+            for row in compare([runs], thresholds)["words"]
+            for ability, cells in row["abilities"].items()
+            for name, cell in cells.items()
+        ]
+
+    plain = words(simulate(seeds=range(2), name="plain") / "plain")
+    assert {updates for updates, *_ in plain} == {100, 400}
+    assert words(simulate(seeds=range(2), name="longer", change=longer) / "longer") == plain
+
+
 def test_other_tuning_budgets_give_the_words_and_nothing_else(simulate, thresholds):
     def four(run):
         run["config"]["tuning"] |= {"updates": 1600, "measure": [0.0625, 0.25, 1.0]}

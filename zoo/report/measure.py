@@ -173,7 +173,8 @@ def per_seed(group: Group, value: Callable[[Run], float | None]) -> Mean | None:
 def at_budget(
     groups: Mapping[str, Group], tasks: Sequence[str], updates: float, scales: Mapping[str, Scale]
 ) -> dict[str, Mean] | None:
-    """The groups' mean validation scores after ``updates`` fine-tuning updates, each task by its best reading so far.
+    """The groups' mean validation scores after ``updates`` fine-tuning updates, each task by its best reading so far;
+    tasks of a kind that is tuned for longer, after so many times more.
 
     None where not every group has been measured on every task at ``updates`` (or within 1 % of it).
     """
@@ -192,15 +193,17 @@ def at_budget(
 
 
 def _validation(run: Run, tasks: Sequence[str], updates: float, scales: Mapping[str, Scale]) -> float | None:
-    scores = []
+    scores, tuning = [], run.config.get("tuning")
+    longer = (tuning.get("longer") if isinstance(tuning, dict) else None) or {}
     for task in tasks:
         points = [
             row
             for row in run.select(task=task, metric=scales[task].metric, split="validation")
             if row["reading"] not in BOUNDS and isinstance(row["updates"], int)
         ]
-        reached = [row["value"] for row in points if row["updates"] <= updates * 1.01]
-        if not reached or max(row["updates"] for row in points) < updates * 0.99:
+        due = updates * max((longer.get(row["kind"], 1) for row in points), default=1)
+        reached = [row["value"] for row in points if row["updates"] <= due * 1.01]
+        if not reached or max(row["updates"] for row in points) < due * 0.99:
             return None
         scores.append((max(reached) - scales[task].baseline) / scales[task].width)
     return sum(scores) / len(scores) if scores else None

@@ -169,7 +169,8 @@ def tag(
     """Spans with types.  Metric: entity-level F1; baseline: what train names, looked up without reading.
 
     With ``marks``: "f1", the marked spans and what was said of them left out; "f1_all", all spans; "marked", the share
-    of marked spans that are found with their type.  ``metric``: which of these is the headline.
+    of marked spans that are found with their type; "settled", the same of unmarked spans whose text is marked elsewhere
+    in the example: what stands between has settled what it is.  ``metric``: which of these is the headline.
     """
 
     def score(examples: Sequence[Example], predictions: Sequence[tuple[Span, ...]]) -> Scores:
@@ -177,12 +178,11 @@ def tag(
         if not marks:
             return {"f1": metrics.entity_f1(said, plain)}
         every = [example.spans for example in examples]
-        marked = [[span for span in spans if span.marked] for spans in every]
-        right = [metrics.entity_counts(*pair)[0] for pair in zip(predictions, marked, strict=True)]
         return {
             "f1": metrics.entity_f1(said, plain),
             "f1_all": metrics.entity_f1(predictions, every),
-            "marked": [n / len(spans) if spans else math.nan for n, spans in zip(right, marked, strict=True)],
+            "marked": _found(predictions, [[s for s in spans if s.marked] for spans in every]),
+            "settled": _found(predictions, [settled(example) for example in examples]),
         }
 
     def totals(examples: Sequence[Example], predictions: Sequence[tuple[Span, ...]]) -> dict[str, float]:
@@ -192,6 +192,18 @@ def tag(
     make = once(make)
     return Made(name, "tag", metric, make=make, score=score, totals=totals, oracle=spans,
                 baseline=looked_up(make), classes=classes or found(make("train")))  # fmt: skip
+
+
+def settled(example: Example) -> list[Span]:
+    """The unmarked spans whose text is marked elsewhere in the example."""
+    open_ = {example.text[span.start : span.end] for span in example.spans if span.marked}
+    return [s for s in example.spans if not s.marked and example.text[s.start : s.end] in open_]
+
+
+def _found(predictions: Sequence[tuple[Span, ...]], wanted: Sequence[Sequence[Span]]) -> list[float]:
+    """The share of the wanted spans that are found with their type; NaN where none is wanted."""
+    pairs = list(zip(predictions, wanted, strict=True))
+    return [metrics.entity_counts(*pair)[0] / len(pair[1]) if pair[1] else math.nan for pair in pairs]
 
 
 def _unmarked(

@@ -107,10 +107,11 @@ def _tuned(
 ) -> list[Row]:
     tuning, begun = config["tuning"], time.perf_counter()
     train, validation = task.examples("train"), task.examples("validation")
-    keys = ("updates", "batch_size", "measure", "average")
+    updates = round(tuning["updates"] * tuning["longer"].get(task.kind, 1))
     tuned = tune(
         model, task, way.reading, train, validation, optim={**tuning["optim"], "lr": way.lr},
-        seed=config["seed"], options=way.options, **{key: tuning[key] for key in keys},
+        seed=config["seed"], options=way.options, updates=updates,
+        **{key: tuning[key] for key in ("batch_size", "measure", "average")},
     )  # fmt: skip
     common = {"task": name, "kind": task.kind, "reading": way.reading_name}
     rows: list[Row] = []

@@ -15,7 +15,7 @@ from zoo.data.world.moods import MOODS
 from zoo.data.world.nouns import ACTIVITIES, TOPICS
 from zoo.data.world.retell import Retelling
 from zoo.data.world.telling import LONGEST
-from zoo.tasks.kinds import Made, classify, extract, tag
+from zoo.tasks.kinds import Made, classify, extract, settled, tag
 from zoo.tasks.task import Example, Prediction, Span
 from zoo.tasks.world.walk import dice, walk
 
@@ -128,16 +128,18 @@ def entities(
     validation: int = 200,
     test: int = 500,
     sentences: int = LONGEST,
-    metric: str = "f1",
+    metric: str = "settled",
 ) -> Made:
-    """Every name with what it is.  Marked: a name that may be two things, until the story settles it.
+    """Every name with what it is, in stories with a name that may be two things, before and after it is settled which.
 
-    ``metric``: the headline: "f1" (without the marked names), "f1_all" or "marked" (see `zoo.tasks.kinds.tag`).
+    ``metric``: the headline: "settled" (such a name once it is settled; others can be looked up), "marked" (such a name
+    before), "f1" (all but the marked names) or "f1_all": see `zoo.tasks.kinds.tag`.
     """
 
     def items(story: Story) -> list[Example]:
         spans = tuple(Span(e.start, e.end, e.type, e.marked) for e in story.entities)
-        return [Example("", story.text, spans=spans, marked=any(span.marked for span in spans))]
+        example = Example("", story.text, spans=spans, marked=any(span.marked for span in spans))
+        return [example] if settled(example) else []
 
     made = walk(source, items, sentences=sentences, train=train, validation=validation, test=test)
     return tag("entities", made, classes=("person", "place", "animal", "ship"), metric=metric, marks=True)
