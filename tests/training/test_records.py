@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -126,6 +127,19 @@ def test_wandb_that_cannot_start_or_breaks_never_stops_a_run(small, tmp_path, mo
         outcome = run(config, tmp_path / "run")
     assert outcome.status == "done"
     assert any("does not start" in sentence and "the run goes on" in sentence for sentence in warned)
+
+
+def test_wandb_writes_beside_the_run_though_its_service_was_started_elsewhere(small, tmp_path, monkeypatch):
+    """As under a sweep agent: the service, from another working directory, is there before the run."""
+    import wandb
+
+    wandb.setup()
+    monkeypatch.chdir(tmp_path)
+    config = load(*small[:-1], "samples=0", "logger=default", "logger.wandb.mode=offline")
+    logger = WeightsAndBiases(config, Path("run"))
+    logger.log_metrics({"a": 1.0}, step=1)
+    logger.finish(0)
+    assert [*tmp_path.glob("run/wandb/offline-run-*/*.wandb")]
 
 
 def test_tasks_are_tables_pictures_and_scores_in_wandb(small, tmp_path):

@@ -33,7 +33,7 @@ def send(report: Mapping[str, Any], page: Path, project: str, mode: Mode) -> str
             row[column] = float(row[column]) if row[column] else None
     try:
         with wandb.init(
-            project=project, mode=mode, dir=page.parent, job_type="comparison",
+            project=project, mode=mode, dir=page.parent.resolve(), job_type="comparison",
             name=f"comparison by {report['group_by']}",
             settings=wandb.Settings(silent=True, console="off", init_timeout=30),
         ) as run:  # fmt: skip

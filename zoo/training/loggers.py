@@ -98,7 +98,8 @@ class WeightsAndBiases(Logger):
                 self._run = wandb.init(
                     **self._about,
                     id=self._id,
-                    dir=self.folder,
+                    # Absolute: a W&B service that an agent or a parent process started has its own working directory.
+                    dir=self.folder.resolve(),
                     mode=mode,
                     resume="allow" if mode == "online" else None,
                     settings=wandb.Settings(silent=True, console="off", init_timeout=30),
