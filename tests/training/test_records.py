@@ -152,6 +152,14 @@ def test_tasks_are_tables_pictures_and_scores_in_wandb(small, tmp_path):
         "headline": True,
         "options": {"lr": 1},
     }
+    measured = {
+        "task": "cloze",
+        "metric": "accuracy",
+        "value": 0.5,
+        "split": "test",
+        "reading": "cloze",
+        "options": {},
+    }
     rows = [{**row, "reading": "pool", "chosen": True}, {**row, "reading": "write", "value": 0.5}]
     (tmp_path / "predictions").mkdir()
     keep(
@@ -160,7 +168,7 @@ def test_tasks_are_tables_pictures_and_scores_in_wandb(small, tmp_path):
     )
     write_json(tmp_path / "direction.json", {"decoder": [[1.0, 0.0], [0.5, 0.5]]})
     logger = WeightsAndBiases(config, tmp_path)
-    logger.log_tasks(rows, tmp_path)
+    logger.log_tasks([*rows, measured], tmp_path)
     run = logger.experiment
     assert run.summary["final/topic/accuracy"] == 0.25
     logger.finish(0)
@@ -170,7 +178,7 @@ def test_tasks_are_tables_pictures_and_scores_in_wandb(small, tmp_path):
         dict(zip(tables["results"]["columns"], line, strict=True)) for line in tables["results"]["data"]
     ]
     assert [(one["reading"], one["value"], one["options"]) for one in results] == [
-        ("pool", 0.25, '{"lr": 1}'), ("write", 0.5, '{"lr": 1}'),
+        ("pool", 0.25, '{"lr": 1}'), ("write", 0.5, '{"lr": 1}'), ("cloze", 0.5, "{}"),
     ]  # fmt: skip
     assert tables["topic.pool"] == {
         "columns": ["item", "score", "prediction"],

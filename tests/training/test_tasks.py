@@ -29,7 +29,8 @@ READINGS["prefix_lm"] = READINGS["gpt"]
 @pytest.mark.parametrize("arch", READINGS)
 def test_results_are_what_the_predictions_say_and_the_report_believes_them(arch, tmp_path):
     folder = tmp_path / "run"
-    run(load(*SMALL, f"arch={arch}"), folder)
+    run(load(*SMALL, f"arch={arch}", "logger=default"), folder)
+    assert [*folder.glob("wandb/offline-run-*/files/media/table")]
     rows = json.loads((folder / "results.json").read_text())
     for task, expected in READINGS[arch].items():
         found = {row["reading"] for row in rows if row["task"] == task}

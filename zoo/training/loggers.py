@@ -150,7 +150,7 @@ class WeightsAndBiases(Logger):
             for stack, influence in json.loads(maps.read_text(encoding="utf-8")).items():
                 media[f"direction/{stack}"] = wandb.Image(_grey(np.array(influence)))
         self._log(media, None)
-        chosen = (row for row in rows if row["split"] == "test" and row["headline"] and row.get("chosen"))
+        chosen = (row for row in rows if row["split"] == "test" and row.get("headline") and row.get("chosen"))
         self.log_summary({f"{row['task']}/{row['metric']}": row["value"] for row in chosen})
 
     def _log(self, values: dict[str, Any], step: int | None) -> None:
