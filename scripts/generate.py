@@ -28,6 +28,7 @@ def command(config: DictConfig) -> None:
         method=config.method,
         iterations=config.iterations,
         seed=config.seed,
+        way=trained.way,
     )
     print("\n---\n".join(texts))
 

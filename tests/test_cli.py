@@ -27,7 +27,7 @@ ILLEGAL = [
     ),
     (["arch=gpt", "objective=masked_diffusion"], "use objective=causal_lm, or arch=bert"),
     (["arch=gpt", "objective=span_corruption"], "use objective=causal_lm, or arch=t5"),
-    (["arch=gpt", "objective=prefix_lm"], "use objective=causal_lm or arch.decoder.sees=prefix"),
+    (["arch=bert", "objective=prefix_lm"], "or arch=prefix_lm"),
     (["arch=gtp"], "arch=gtp does not exist; use one of bert, bert_original, gpt"),
     (["stepz=5"], "there is no key stepz; did you mean steps?"),
     (["size.heads=7"], "7 heads do not divide the width 96"),

@@ -19,7 +19,7 @@ ALLOWED = {
     "data": {"errors"},
     "objectives": {"blocks", "models", "data", "plan", "errors"},
     "generation": {"blocks", "models", "data", "errors"},
-    "interop": {"blocks", "models", "errors"},
+    "interop": {"blocks", "models", "plan", "config", "errors"},
     "analysis": {"blocks", "models", "data", "plan", "objectives", "generation", "errors"},
     "tasks": {"blocks", "models", "data", "objectives", "generation", "analysis", "errors"},
     "report": {"errors"},
@@ -34,7 +34,7 @@ ALLOWED = {
         "generation",
         "errors",
     },
-    "api": {"models", "data", "plan", "training", "config", "door", "errors"},
+    "api": {"models", "data", "plan", "generation", "training", "config", "door", "errors"},
     "cli": {"door", "config", "plan", "training", "errors"},
     "__init__": {"api"},
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # torch is imported when a model is asked for, not before
     from zoo.data.tokenizer import Tokenizer
+    from zoo.generation.asking import Way
     from zoo.models import Transformer
 
 
@@ -18,6 +19,13 @@ class Trained:
     model: Transformer
     tokenizer: Tokenizer
     config: dict[str, Any]
+
+    @property
+    def way(self) -> Way | None:
+        """In which a model that writes was trained to be asked; see ``zoo.generation.asking``."""
+        from hydra.utils import instantiate
+
+        return instantiate(self.config["objective"]).way
 
 
 def build(

@@ -48,14 +48,14 @@ def teach():
 
     taught = {}
 
-    def teach(arch, tokenizer, gaps, until=0.005):
-        if (key := f"{arch} {gaps}") not in taught:
-            taught[key] = train(arch, tokenizer, gaps, until)
+    def teach(arch, tokenizer, gaps, until=0.005, way=None):
+        if (key := f"{arch} {gaps} {way}") not in taught:
+            taught[key] = train(arch, tokenizer, gaps, until, way)
         return taught[key]
 
-    def train(arch, tokenizer, gaps, until):
+    def train(arch, tokenizer, gaps, until, way):
         model = zoo.build("context=64", arch=arch, size="nano", vocab=tokenizer.vocab_size, seed=0)
-        rows = [row for index, gap in enumerate(gaps) for row in _rows(model, tokenizer, index, gap)]
+        rows = [row for index, gap in enumerate(gaps) for row in _rows(model, tokenizer, index, gap, way)]
         wanted = torch.tensor(
             [stops(tokenizer)[0] if token == _STOP else token for row in rows for token in row.wanted]
         )
@@ -67,7 +67,11 @@ def teach():
         optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
         for _ in range(300):
             states = model(
-                inputs, targets if arch == "t5" else None, rule=rule, memory_rule=rule, prefix=given
+                inputs,
+                targets if model.encoder and model.decoder else None,
+                rule=rule,
+                memory_rule=rule,
+                prefix=given,
             )
             loss = model.loss(states[which, where], wanted) / len(wanted)
             if loss < until:

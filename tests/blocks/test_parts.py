@@ -144,7 +144,7 @@ def test_a_block_is_its_sublayers_each_with_residual_and_norm_where_the_placemen
 )
 @thorough
 def test_an_embedding_is_the_tokens_row_scaled_if_asked_plus_its_segments(seed, rows, segments, scaled, said):
-    table = randomised(Embedding(vocab=7, d_model=4, segments=segments, scaled=scaled), seed)
+    table = randomised(Embedding(vocab=7, width=4, segments=segments, scaled=scaled), seed)
     tokens = torch.randint(0, 7, (rows, 5))
     which = torch.randint(0, segments, (rows, 5)) if said and segments else None
     got = table(tokens, which)

@@ -1,8 +1,9 @@
 """Cloze: one hidden word, each model seeing what it may see (Taylor 1953).
 
-How each capability is asked, and what its probability means, stands in ``scoring``.  What it says by itself: a
-decoder writes on from the left, greedily, as many tokens as the word has; an encoder fills as many masks, greedily and
-from left to right; an encoder-decoder writes greedily until it stops.  The answer is right where it is the word.
+How each model is asked, and what its probability means, stands in ``scoring``.  What it says by itself: who writes on
+from the left does so, greedily, for as many tokens as the word has; who fills, as many masks, greedily and from left to
+right; who writes spans does so, greedily, until it stops; who writes the whole text, until the right side begins.  The
+answer is right where it is the word.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import torch
 
 from zoo.analysis.items import Gap, Item, gaps
 from zoo.analysis.rows import row
-from zoo.analysis.scoring import asked_with_sentinel, batches, score, stops
+from zoo.analysis.scoring import batches, score
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.generation.asking import Way, question, usual
 from zoo.generation.fill import Blanks, fill_left_to_right
 from zoo.generation.padding import padded
 from zoo.generation.write import write
@@ -46,16 +48,21 @@ class ClozeResult:
 
 
 def cloze(
-    model: Transformer, tokenizer: Tokenizer, items: Sequence[Item], *, batch_tokens: int = 8192
+    model: Transformer,
+    tokenizer: Tokenizer,
+    items: Sequence[Item],
+    *,
+    way: Way | None = None,
+    batch_tokens: int = 8192,
 ) -> list[ClozeResult]:
-    """What ``model`` puts in place of each hidden word, and how likely it finds the word.
+    """What ``model`` puts in place of each hidden word, and how likely it finds the word.  ``way``: as in ``score``.
 
     Raises:
         UserError: as ``score``.
     """
     hidden = gaps(tokenizer, items)
-    scores = score(model, tokenizer, hidden, batch_tokens=batch_tokens)
-    said = predict(model, tokenizer, hidden, batch_tokens=batch_tokens)
+    scores = score(model, tokenizer, hidden, way=way, batch_tokens=batch_tokens)
+    said = predict(model, tokenizer, hidden, way=way, batch_tokens=batch_tokens)
     results = []
     for item, gap, scored, ids in zip(items, hidden, scores, said, strict=True):
         prediction, answer = tokenizer.decode(ids).strip(), tokenizer.decode(gap.answer).strip()
@@ -74,17 +81,22 @@ def cloze(
 
 
 def predict(
-    model: Transformer, tokenizer: Tokenizer, hidden: Sequence[Gap], *, batch_tokens: int = 8192
+    model: Transformer,
+    tokenizer: Tokenizer,
+    hidden: Sequence[Gap],
+    *,
+    way: Way | None = None,
+    batch_tokens: int = 8192,
 ) -> list[list[int]]:
     """The tokens that ``model`` puts into each gap."""
     said: dict[int, list[int]] = {}
     with evaluating(model):
         for batch in batches([sum(map(len, gap)) + 2 for gap in hidden], batch_tokens):
-            said.update(zip(batch, _predict(model, tokenizer, [hidden[i] for i in batch]), strict=True))
+            said.update(zip(batch, _predict(model, tokenizer, [hidden[i] for i in batch], way), strict=True))
     return [said[index] for index in range(len(hidden))]
 
 
-def _predict(model: Transformer, tokenizer: Tokenizer, hidden: list[Gap]) -> list[list[int]]:
+def _predict(model: Transformer, tokenizer: Tokenizer, hidden: list[Gap], way: Way | None) -> list[list[int]]:
     most = max(len(gap.answer) for gap in hidden)
     if "fill" in model.capabilities:
         device = model.embedding.tokens.weight.device
@@ -96,23 +108,30 @@ def _predict(model: Transformer, tokenizer: Tokenizer, hidden: list[Gap]) -> lis
         filled = fill_left_to_right(model, padded(rows, tokenizer.pad, device)[0], blanks).tolist()
         places = [(1 + len(gap.left), 1 + len(gap.left) + len(gap.answer)) for gap in hidden]
         return [one[start:end] for one, (start, end) in zip(filled, places, strict=True)]
-    if model.encoder is None:
-        prompts = [[tokenizer.eos, *gap.left] for gap in hidden]
-        written = write(
-            model, prompts, max_new_tokens=most, stop=[tokenizer.eos], pad=tokenizer.pad, bos=tokenizer.bos
-        )
-        return [one[: len(gap.answer)] for one, gap in zip(written, hidden, strict=True)]
-    asked = [asked_with_sentinel(tokenizer, gap) for gap in hidden]
-    # Two more than the longest answer: one that has not stopped by then is none of them.
-    return write(
+    asked = [question(model, tokenizer, gap.left, gap.right, way) for gap in hidden]
+    written = write(
         model,
-        [inputs for inputs, _ in asked],
-        max_new_tokens=most + 2,
-        stop=stops(tokenizer),
-        begin=asked[0][1],
+        [one.given for one in asked],
+        begun=[one.begun for one in asked],
+        # A few more than the longest answer: one that has not ended by then is none of them.
+        max_new_tokens=most + {"on": 0, "spans": 2, "whole": _KNOWN}[way or usual(model)],
+        stop=asked[0].ends or [tokenizer.eos],
         pad=tokenizer.pad,
         bos=tokenizer.bos,
     )
+    return [
+        row if one.ends else row[: len(gap.answer)] if not one.rest else _before(row, one.rest[:_KNOWN])
+        for row, one, gap in zip(written, asked, hidden, strict=True)
+    ]
+
+
+_KNOWN = 3  # so many tokens of the right side say that it begins
+
+
+def _before(row: list[int], rest: list[int]) -> list[int]:
+    """``row`` up to where ``rest`` begins in it; a row that ends first is what stands before an <eos>."""
+    ends = (i for i in range(len(row)) if row[i : i + len(rest)] == rest[: len(row) - i])
+    return row[: next(ends, len(row))]
 
 
 def candidates(
@@ -138,11 +157,12 @@ def choose(
     words: Sequence[Sequence[str]],
     *,
     read_on: bool = False,
+    way: Way | None = None,
     batch_tokens: int = 8192,
 ) -> list[int]:
     """Which of ``words[i]`` ``model`` finds likeliest in item i, the first of equals.
 
-    ``read_on``: a decoder also weighs each word by how well the rest of the text follows: by Bayes' rule, what both
+    ``read_on``: who writes on also weighs each word by how well the rest of the text follows: by Bayes' rule, what both
     sides say together.  Other models see the right side anyway.
 
     Raises:
@@ -161,9 +181,9 @@ def choose(
         for word in those
     ]
     hidden = gaps(tokenizer, filled)
-    if read_on and model.encoder is None:
+    if read_on and "write" in model.capabilities and (way or usual(model)) == "on":
         hidden = [Gap(gap.left, [*gap.answer, *gap.right], []) for gap in hidden]
-    costs = iter(score(model, tokenizer, hidden, batch_tokens=batch_tokens))
+    costs = iter(score(model, tokenizer, hidden, way=way, batch_tokens=batch_tokens))
     choices = []
     for those in words:
         bits = [next(costs).bits for _ in those]

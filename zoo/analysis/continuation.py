@@ -14,6 +14,7 @@ from zoo.analysis.items import Item, gaps
 from zoo.analysis.rows import row
 from zoo.analysis.scoring import score
 from zoo.data.tokenizer import Tokenizer
+from zoo.generation.asking import Way
 from zoo.models import Transformer
 
 
@@ -36,15 +37,21 @@ class ContinuationResult:
 
 
 def continuation(
-    model: Transformer, tokenizer: Tokenizer, items: Sequence[Item], *, batch_tokens: int = 8192
+    model: Transformer,
+    tokenizer: Tokenizer,
+    items: Sequence[Item],
+    *,
+    way: Way | None = None,
+    batch_tokens: int = 8192,
 ) -> list[ContinuationResult]:
     """How likely ``model`` finds what is hidden in each item after what stands before it; what stands after is cut off.
+    ``way``: as in ``score``.
 
     Raises:
         UserError: as ``score``.
     """
     cut = [Item(item.item, item.text[: item.end], item.start, item.end) for item in items]
-    scores = score(model, tokenizer, gaps(tokenizer, cut), batch_tokens=batch_tokens)
+    scores = score(model, tokenizer, gaps(tokenizer, cut), way=way, batch_tokens=batch_tokens)
     return [
         ContinuationResult(
             item.item, one.bits, one.stop_bits, one.right, one.tokens, len(item.hidden.split())

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from torch import Tensor
 from zoo.analysis.rows import row
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.generation.asking import Way, usual
 from zoo.generation.write import check_length
 from zoo.models import Transformer
 from zoo.models.evaluating import evaluating
@@ -68,12 +69,13 @@ def direction(
     tokenizer: Tokenizer,
     texts: Sequence[str],
     *,
+    way: Way | None = None,
     length: int = 32,
     replacements: int = 4,
     seed: int = 0,
 ) -> dict[str, Direction]:
     """The matrices of the stacks that ``model`` has, from the first ``length`` tokens of each text, without shorter
-    texts.
+    texts.  ``way``: in which the model was trained to be asked; it says what an encoder-decoder reads and writes.
 
     Raises:
         UserError: no text is long enough, all its tokens are the same, or there are not as many learned positions.
@@ -85,9 +87,10 @@ def direction(
     if length < 2 or len(np.unique(kept)) < 2:
         raise UserError("direction needs texts with at least two different tokens: give other texts")
     rng = np.random.default_rng(seed)
-    way = _one_stack if model.encoder is None or model.decoder is None else _two_stacks
+    measured = _one_stack if model.encoder is None or model.decoder is None else _two_stacks
+    replacing = _Replacing(kept.reshape(-1), replacements, rng)
     with evaluating(model):
-        return way(model, tokenizer, kept, _Replacing(kept.reshape(-1), replacements, rng))
+        return measured(model, tokenizer, kept, replacing, way or usual(model))
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class _Replacing:
 
 
 def _one_stack(
-    model: Transformer, tokenizer: Tokenizer, texts: np.ndarray, replacing: _Replacing
+    model: Transformer, tokenizer: Tokenizer, texts: np.ndarray, replacing: _Replacing, way: Way
 ) -> dict[str, Direction]:
     n, device = texts.shape[1], model.embedding.tokens.weight.device
     before, after = ([tokenizer.eos], []) if model.encoder is None else ([tokenizer.cls], [tokenizer.sep])
@@ -144,19 +147,16 @@ def _one_stack(
 
 
 def _two_stacks(
-    model: Transformer, tokenizer: Tokenizer, texts: np.ndarray, replacing: _Replacing
+    model: Transformer, tokenizer: Tokenizer, texts: np.ndarray, replacing: _Replacing, way: Way
 ) -> dict[str, Direction]:
     assert model.encoder is not None
     assert model.decoder is not None
-    device, sentinels = model.embedding.tokens.weight.device, np.array(tokenizer.sentinels)
-    noise = noise_mask(1, texts.shape[1], replacing.rng, density=_DENSITY, mean_span=_MEAN_SPAN)
-    if len(sentinels) < (spans := int((np.diff(noise[0].astype(int), prepend=0) == 1).sum())):
-        raise UserError(f"the tokenizer has {len(sentinels)} sentinels of the {spans} that this length needs")
-    inputs, targets = corrupt(texts, noise.repeat(len(texts), 0), sentinels, tokenizer.eos)
-    written = shift_right(targets, tokenizer.bos)
+    device = model.embedding.tokens.weight.device
+    ways = {"spans": _spans, "whole": _whole, "on": _on}
+    inputs, count, written, own = ways[way](tokenizer, texts, replacing.rng)
     check_length(model.encoder, inputs.shape[1])
     check_length(model.decoder, written.shape[1])
-    watched = torch.arange(inputs.shape[1] - 1, device=device)  # without <eos>
+    watched = torch.arange(count, device=device)
     writing = torch.arange(1, written.shape[1], device=device)  # without <bos>
     found: dict[str, list[Tensor]] = {"encoder": [], "decoder": [], "cross": []}
     for asked, answer in zip(
@@ -179,9 +179,44 @@ def _two_stacks(
     places = {
         "encoder": torch.arange(len(watched)),
         "decoder": torch.arange(len(writing)),
-        "cross": torch.from_numpy(_holes(inputs[0], written[0], sentinels))[1:],
+        "cross": torch.from_numpy(own)[1:],
     }
     return {name: Direction(torch.stack(ones), places[name]) for name, ones in found.items()}
+
+
+class _Asked(NamedTuple):
+    """What an encoder-decoder reads and writes: ``inputs`` (N, T), of which the first ``watched`` are changed,
+    ``written`` (N, U), which starts with <bos>, and for each of its slots (U,) its ``own`` in the inputs."""
+
+    inputs: np.ndarray
+    watched: int
+    written: np.ndarray
+    own: np.ndarray
+
+
+def _spans(tokenizer: Tokenizer, texts: np.ndarray, rng: np.random.Generator) -> _Asked:
+    """Texts with spans cut out, and the spans; own is the sentinel whose span is being written."""
+    sentinels = np.array(tokenizer.sentinels)
+    noise = noise_mask(1, texts.shape[1], rng, density=_DENSITY, mean_span=_MEAN_SPAN)
+    if len(sentinels) < (spans := int((np.diff(noise[0].astype(int), prepend=0) == 1).sum())):
+        raise UserError(f"the tokenizer has {len(sentinels)} sentinels of the {spans} that this length needs")
+    inputs, targets = corrupt(texts, noise.repeat(len(texts), 0), sentinels, tokenizer.eos)
+    written = shift_right(targets, tokenizer.bos)
+    return _Asked(inputs, inputs.shape[1] - 1, written, _holes(inputs[0], written[0], sentinels))
+
+
+def _whole(tokenizer: Tokenizer, texts: np.ndarray, rng: np.random.Generator) -> _Asked:
+    """Texts, written again; own is the token that comes next."""
+    inputs = np.pad(texts, ((0, 0), (0, 1)), constant_values=tokenizer.eos)
+    return _Asked(inputs, texts.shape[1], shift_right(inputs, tokenizer.bos), np.arange(inputs.shape[1]))
+
+
+def _on(tokenizer: Tokenizer, texts: np.ndarray, rng: np.random.Generator) -> _Asked:
+    """The first halves of texts, and the second; no slot of the first is nearer than its last."""
+    half = texts.shape[1] // 2
+    inputs = np.pad(texts[:, :half], ((0, 0), (1, 0)), constant_values=tokenizer.eos)
+    written = np.pad(texts[:, half:], ((0, 0), (1, 0)), constant_values=tokenizer.bos)
+    return _Asked(inputs, half + 1, written, np.full(written.shape[1], half))
 
 
 def _holes(inputs: np.ndarray, written: np.ndarray, sentinels: np.ndarray) -> np.ndarray:

@@ -1,13 +1,14 @@
-"""How likely a model finds what is hidden: one chain rule for each capability.
+"""How likely a model finds what is hidden: one chain rule for each way of being asked (``zoo.generation.asking``).
 
-decoder:          log p(answer | <eos> left), token by token.  Nothing on the right is seen; <eos> left is the prefix of
-                  a decoder that sees one both ways.  Over all answers of n tokens the probabilities add up to 1.
-encoder-decoder:  the encoder reads left <extra_id_0> right <eos>, the decoder, started with <extra_id_0>, writes the
-                  answer and a stop: <eos> or another sentinel, whichever.  Over all answers of any length the
-                  probabilities add up to 1.
-encoder (fill):   <cls> left <mask> x n right <sep>; the masks are predicted from left to right, each seeing the truth
-                  in those before it and masks behind it.  Over all answers of n tokens, a number that it is told, the
-                  probabilities add up to 1.
+on:      log p(answer | <eos> left), token by token.  Nothing on the right is seen; <eos> left is the prefix of a
+         decoder that sees one both ways.  Over all answers of n tokens the probabilities add up to 1.
+spans:   left <extra_id_0> right <eos> is read; <extra_id_0> is written, then the answer and a stop: <eos> or another
+         sentinel, whichever.  Over all answers of any length the probabilities add up to 1.
+whole:   left <mask> right <eos> is read; left is written, then the answer and all of right <eos>, which says where the
+         answer ends.  Over all answers of any length the probabilities add up to at most 1.
+fill:    <cls> left <mask> x n right <sep>; the masks are predicted from left to right, each seeing the truth in those
+         before it and masks behind it.  Over all answers of n tokens, a number that it is told, the probabilities add
+         up to 1.
 
 All probabilities are of the model's own softmax over the whole vocabulary.
 Shapes: B rows, T tokens read, Q questions (places whose token is asked for), V vocabulary.
@@ -25,6 +26,7 @@ import torch
 from zoo.analysis.items import Gap
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.generation.asking import Way, question, stops
 from zoo.generation.padding import padded
 from zoo.generation.write import longest
 from zoo.models import Transformer
@@ -46,19 +48,30 @@ class Score:
 
 
 class _Row(NamedTuple):
-    """What the stack or stacks read, and the tokens ``wanted`` from the states in slot ``first`` and those after."""
+    """What the stack or stacks read, and the tokens ``wanted`` from the states in slot ``first`` and those after, of
+    which the first ``answers`` are the gap's and the others say where it ends."""
 
     gap: int
     inputs: list[int]
     targets: list[int]
     first: int
     wanted: list[int]
+    answers: int
 
 
 def score(
-    model: Transformer, tokenizer: Tokenizer, gaps: Sequence[Gap], *, batch_tokens: int = 8192
+    model: Transformer,
+    tokenizer: Tokenizer,
+    gaps: Sequence[Gap],
+    *,
+    way: Way | None = None,
+    batch_tokens: int = 8192,
 ) -> list[Score]:
-    """How likely ``model`` finds the answer of each gap.  ``batch_tokens``: of a batch, padding included.
+    """How likely ``model`` finds the answer of each gap.
+
+    Args:
+        way: in which it was trained to be asked, if it writes; None: ``usual``.
+        batch_tokens: of a batch, padding included.
 
     Raises:
         UserError: the model can neither write nor fill, a gap is empty, or a text has more tokens than there are
@@ -66,22 +79,25 @@ def score(
     """
     if not all(gap.answer for gap in gaps):
         raise UserError("nothing is hidden in one of the gaps: there is no answer to score")
-    rows = [row for index, gap in enumerate(gaps) for row in _rows(model, tokenizer, index, gap)]
+    rows = [row for index, gap in enumerate(gaps) for row in _rows(model, tokenizer, index, gap, way)]
     bits, stop_bits, right = [0.0] * len(gaps), [0.0] * len(gaps), [0] * len(gaps)
     with evaluating(model):
         for batch in batches([len(row.inputs) + len(row.targets) for row in rows], batch_tokens):
             asked = [rows[i] for i in batch]
             costs, hits = _ask(model, tokenizer, asked)
-            numbered = ((row.gap, wanted) for row in asked for wanted in row.wanted)
-            for (gap, wanted), cost, hit in zip(numbered, costs, hits, strict=True):
+            numbered = ((row.gap, k < row.answers) for row in asked for k in range(len(row.wanted)))
+            for (gap, in_answer), cost, hit in zip(numbered, costs, hits, strict=True):
                 bits[gap] += cost
-                right[gap] += hit
-                if wanted == _STOP:
+                if in_answer:
+                    right[gap] += hit
+                else:
                     stop_bits[gap] += cost
     return [Score(bits[i], stop_bits[i], right[i], len(gap.answer)) for i, gap in enumerate(gaps)]
 
 
-def _rows(model: Transformer, tokenizer: Tokenizer, index: int, gap: Gap) -> list[_Row]:
+def _rows(
+    model: Transformer, tokenizer: Tokenizer, index: int, gap: Gap, way: Way | None = None
+) -> list[_Row]:
     left, answer, right = gap
     if "fill" in model.capabilities:
         n = len(answer)
@@ -92,30 +108,18 @@ def _rows(model: Transformer, tokenizer: Tokenizer, index: int, gap: Gap) -> lis
                 [],
                 1 + len(left) + k,
                 [answer[k]],
+                1,
             )
             for k in range(n)
         ]
     if "write" not in model.capabilities:
         raise UserError("this model can neither write nor fill, so it gives no text a probability")
+    given, begun, ends, rest = question(model, tokenizer, left, right, way)
+    wanted = [*answer, *([_STOP] if ends else rest)]
+    written = [*begun, *wanted[:-1]]
     if model.encoder is None:
-        return [_Row(index, [tokenizer.eos, *left, *answer[:-1]], [], len(left), answer)]
-    inputs, begin = asked_with_sentinel(tokenizer, gap)
-    return [_Row(index, inputs, [tokenizer.bos, *begin, *answer], 1, [*answer, _STOP])]
-
-
-def asked_with_sentinel(tokenizer: Tokenizer, gap: Gap) -> tuple[list[int], list[int]]:
-    """What the encoder reads, and what the decoder starts with after <bos>."""
-    if not tokenizer.sentinels:
-        raise UserError(
-            "the tokenizer has no <extra_id_0> to stand for what is hidden: set tokenizer.sentinels"
-        )
-    hole = tokenizer.sentinels[0]
-    return [*gap.left, hole, *gap.right, tokenizer.eos], [hole]
-
-
-def stops(tokenizer: Tokenizer) -> list[int]:
-    """What ends an encoder-decoder's answer to the first sentinel."""
-    return [tokenizer.eos, *tokenizer.sentinels[1:]]
+        return [_Row(index, given + written, [], len(given) + len(begun) - 1, wanted, len(answer))]
+    return [_Row(index, given, written, len(begun) - 1, wanted, len(answer))]
 
 
 def _ask(model: Transformer, tokenizer: Tokenizer, rows: Sequence[_Row]) -> tuple[list[float], list[bool]]:

@@ -11,6 +11,7 @@ from typing import Any
 from zoo.analysis.rows import row
 from zoo.data.tokenizer import Tokenizer
 from zoo.generation import GREEDY, Sampling, generate
+from zoo.generation.asking import Way, usual
 from zoo.generation.text import FILLING
 from zoo.models import Transformer
 
@@ -47,13 +48,14 @@ class Writing:
     seconds: float
 
 
-def decodings(model: Transformer, *, sampled: Sampling = SAMPLED) -> list[Decoding]:
-    """Every way that ``model`` has, greedy and sampled: a decoder writes on, an encoder-decoder goes span by span, what
-    fills has four."""
+def decodings(model: Transformer, way: Way | None = None, *, sampled: Sampling = SAMPLED) -> list[Decoding]:
+    """Every way that ``model`` has, greedy and sampled: what fills has four, what writes has the one in which it was
+    trained to be asked (``way``; None: ``usual``)."""
     able = model.capabilities
     methods: dict[str, str | None] = {name: name for name in FILLING} if "fill" in able else {}
     if "write" in able:
-        methods["write_on" if model.encoder is None else "span_by_span"] = None
+        names: dict[Way, str] = {"on": "write_on", "spans": "span_by_span", "whole": "whole_text"}
+        methods[names[way or usual(model)]] = None
     return [
         Decoding(f"{name}_{manner}", sampling, method, ITERATIONS.get(name, 10))
         for name, method in methods.items()
@@ -67,11 +69,12 @@ def write_directly(
     prompts: Sequence[str],
     ways: Sequence[Decoding] | None = None,
     *,
+    way: Way | None = None,
     max_new_tokens: int = 48,
     seed: int = 0,
     batch: int = 64,
 ) -> list[Writing]:
-    """The texts of all ``prompts``, ``batch`` at a time, by each of ``ways`` (None: ``decodings(model)``).
+    """The texts of all ``prompts``, ``batch`` at a time, by each of ``ways`` (None: all ``decodings``).
 
     Tokens are counted in the texts: what was written after an <eos> or filled in and replaced again is no output.
 
@@ -79,7 +82,7 @@ def write_directly(
         UserError: as ``zoo.generation.generate``.
     """
     made = []
-    for way in decodings(model) if ways is None else ways:
+    for one in decodings(model, way) if ways is None else ways:
         texts: list[str] = []
         start = time.perf_counter()
         for first in range(0, len(prompts), batch):
@@ -88,14 +91,15 @@ def write_directly(
                 tokenizer,
                 prompts[first : first + batch],
                 max_new_tokens=max_new_tokens,
-                sampling=way.sampling,
-                method=way.method,
-                iterations=way.iterations,
+                sampling=one.sampling,
+                method=one.method,
+                iterations=one.iterations,
                 seed=seed + first,
+                way=way,
             )
         seconds = time.perf_counter() - start
         new = _length(tokenizer, texts) - _length(tokenizer, prompts)
-        made.append(Writing(way, tuple(prompts), tuple(texts), max(new, 0), seconds))
+        made.append(Writing(one, tuple(prompts), tuple(texts), max(new, 0), seconds))
     return made
 
 

@@ -1,6 +1,6 @@
 """Token embeddings, with segments where a model has them.
 
-Shapes: B batch, T length, D model width, V vocabulary, E embedding width.
+Shapes: B batch, T length, V vocabulary, E embedding width (D, but where it is factorised).
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from torch import Tensor, nn
 
 
 class Embedding(nn.Module):
-    """A look-up table, (B, T) -> (B, T, D).
+    """A look-up table, (B, T) -> (B, T, E).
 
     Args:
         vocab: V.
-        d_model: D.
+        width: E.
         segments: how many segment vectors there are (BERT: 2), added to the tokens'; 0 for none.
-        scaled: multiply by sqrt(D) (Vaswani et al. 2017, 3.4).
+        scaled: multiply by sqrt(E) (Vaswani et al. 2017, 3.4).
     """
 
-    def __init__(self, *, vocab: int, d_model: int, segments: int = 0, scaled: bool = False) -> None:
+    def __init__(self, *, vocab: int, width: int, segments: int = 0, scaled: bool = False) -> None:
         super().__init__()
-        self.tokens = nn.Embedding(vocab, d_model)
-        self.segments = nn.Embedding(segments, d_model) if segments else None
-        self.factor = math.sqrt(d_model) if scaled else 1.0
+        self.tokens = nn.Embedding(vocab, width)
+        self.segments = nn.Embedding(segments, width) if segments else None
+        self.factor = math.sqrt(width) if scaled else 1.0
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         x = self.tokens(tokens)

@@ -9,6 +9,7 @@ import torch
 
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.generation.asking import Way, first_sentinel, question, stops, usual
 from zoo.generation.diffusion import unmask
 from zoo.generation.fill import Blanks, append_one_by_one, fill_left_to_right, mask_predict
 from zoo.generation.sampling import GREEDY, Sampling
@@ -30,13 +31,16 @@ def generate(
     method: str | None = None,
     iterations: int = 10,
     seed: int = 0,
+    way: Way | None = None,
 ) -> list[str]:
     """The text each prompt becomes, prompt included.
 
-    A decoder continues the prompt.  An encoder-decoder fills the prompt's own <extra_id_i>, or where there are none
-    continues it span by span.  An encoder fills the prompt's <mask>s; where there are none it gets
-    ``max_new_tokens`` of them at the end (``mask_predict``, ``left_to_right``, ``diffusion``) or one at a time
-    (``one_by_one``).
+    Who writes on continues the prompt.  Who writes spans fills the prompt's own <extra_id_i>, or where there are none
+    continues it span by span.  Who writes whole texts repairs a prompt that has a <mask>, and else goes on with it.
+    An encoder fills the prompt's <mask>s; where there are none it gets ``max_new_tokens`` of them at the end
+    (``mask_predict``, ``left_to_right``, ``diffusion``) or one at a time (``one_by_one``).
+
+    ``way``: in which a model that writes was trained to be asked; None: ``asking.usual``.
 
     Raises:
         UserError: a method that the model does not have, or a prompt that it cannot take.
@@ -60,12 +64,15 @@ def generate(
         writer = partial(
             write, model, pad=tokenizer.pad, bos=tokenizer.bos, sampling=sampling, generator=generator
         )
-        way = _continue if model.encoder is None else _answer
-        return [tokenizer.decode(row) for row in way(writer, tokenizer, encoded, max_new_tokens)]
+        ways = {"on": _continue, "spans": _answer, "whole": _repair}
+        return [
+            tokenizer.decode(row)
+            for row in ways[way or usual(model)](model, writer, tokenizer, encoded, max_new_tokens)
+        ]
 
 
 def _continue(
-    writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
+    model: Transformer, writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
 ) -> list[list[int]]:
     # Documents follow one another after an eos, so an empty prompt is the start of one.
     started = [prompt or [tokenizer.eos] for prompt in prompts]
@@ -73,8 +80,28 @@ def _continue(
     return [[*prompt, *row] for prompt, row in zip(prompts, new, strict=True)]
 
 
+def _repair(
+    model: Transformer, writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
+) -> list[list[int]]:
+    """A prompt with a <mask> is written again whole, another with what follows it."""
+    holed = [tokenizer.mask in prompt for prompt in prompts]
+    asked = [question(model, tokenizer, prompt, [], "whole") for prompt in prompts]
+    new = writer(
+        [
+            [*prompt, tokenizer.eos] if hole else one.given
+            for prompt, hole, one in zip(prompts, holed, asked, strict=True)
+        ],
+        begun=[[tokenizer.bos] if hole else one.begun for hole, one in zip(holed, asked, strict=True)],
+        max_new_tokens=max(
+            max_new_tokens, *(2 * len(p) for p, hole in zip(prompts, holed, strict=True) if hole), 0
+        ),
+        stop=[tokenizer.eos],
+    )
+    return [row if hole else [*prompt, *row] for prompt, hole, row in zip(prompts, holed, new, strict=True)]
+
+
 def _answer(
-    writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
+    model: Transformer, writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
 ) -> list[list[int]]:
     """Prompts with sentinels are filled, the others continued, each kind in one batch."""
     sentinels = set(tokenizer.sentinels)
@@ -91,7 +118,8 @@ def _fill_holes(
     writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
 ) -> list[list[int]]:
     asked = [[*prompt, tokenizer.eos] for prompt in prompts]
-    new = writer(asked, max_new_tokens=max_new_tokens, stop=[tokenizer.eos])
+    begun = [[tokenizer.bos]] * len(asked)
+    new = writer(asked, begun=begun, max_new_tokens=max_new_tokens, stop=[tokenizer.eos])
     sentinels = set(tokenizer.sentinels)
     return [fill_sentinels(prompt, row, sentinels) for prompt, row in zip(prompts, new, strict=True)]
 
@@ -99,13 +127,14 @@ def _fill_holes(
 def _span_by_span(
     writer: Writer, tokenizer: Tokenizer, prompts: list[list[int]], max_new_tokens: int
 ) -> list[list[int]]:
-    """The encoder reads all text so far and a sentinel, the decoder writes what it stands for, and so on."""
-    hole, *others = tokenizer.sentinels
+    """All text so far and a sentinel are read, what it stands for is written, and so on."""
+    hole = first_sentinel(tokenizer)
     texts, ended = [list(prompt) for prompt in prompts], [False] * len(prompts)
+    begun = [[tokenizer.bos, hole]] * len(prompts)
     left = max_new_tokens
     while left > 0 and not all(ended):
         asked = [[*text, hole, tokenizer.eos] for text in texts]
-        new = writer(asked, max_new_tokens=min(left, 16), stop=[tokenizer.eos, *others], begin=[hole])
+        new = writer(asked, begun=begun, max_new_tokens=min(left, 16), stop=stops(tokenizer))
         for index, span in enumerate(new):
             if not ended[index]:
                 texts[index] += span

@@ -30,7 +30,7 @@ def write(
     stop: Sequence[int],
     pad: int,
     bos: int,
-    begin: Sequence[int] = (),
+    begun: Sequence[Sequence[int]] | None = None,
     sampling: Sampling = GREEDY,
     generator: torch.Generator | None = None,
 ) -> list[list[int]]:
@@ -39,7 +39,9 @@ def write(
     Args:
         stop: tokens that end a text.
         pad: fills up shorter prompts; never seen.
-        bos, begin: what an encoder-decoder's decoder starts with; its prompts go to the encoder.
+        bos: what an encoder-decoder's decoder starts with; its prompts go to the encoder.
+        begun: for each prompt, what is written already, a start token included: in the decoder of an encoder-decoder,
+            else behind the prompt.
 
     Raises:
         UserError: the text would be longer than the model's learned positions.
@@ -50,13 +52,13 @@ def write(
     memory: Tensor | None = None
     memory_rule: Rule = EVERYTHING
     if model.encoder is None:
-        tokens, real = left_padded(prompts, pad, device)
+        rows = prompts if begun is None else [[*p, *b] for p, b in zip(prompts, begun, strict=True)]
+        tokens, real = left_padded(rows, pad, device)
     else:
         encoded, memory_rule = padded(prompts, pad, device)
         check_length(model.encoder, encoded.shape[1])
         memory = model.encode(encoded, rule=memory_rule)
-        tokens = torch.tensor([[bos, *begin]] * len(prompts), device=device)
-        real = torch.ones_like(tokens, dtype=torch.bool)
+        tokens, real = left_padded(begun or [[bos]] * len(prompts), pad, device)
     check_length(model.decoder, tokens.shape[1] + max_new_tokens)
     given = tokens.new_tensor([tokens.shape[1]])  # what is written comes after
     # One flag per slot that will ever be: what is written is real.
@@ -85,8 +87,8 @@ def write(
                 finished |= torch.isin(tokens[:, 0], ends)
                 if finished.all():
                     break
-    rows = torch.stack(written, dim=1).tolist() if written else [[] for _ in prompts]
-    return [_until(row, set(stop)) for row in rows]
+    new = torch.stack(written, dim=1).tolist() if written else [[] for _ in prompts]
+    return [_until(row, set(stop)) for row in new]
 
 
 def _until(row: list[int], stop: set[int]) -> list[int]:

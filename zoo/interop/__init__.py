@@ -1,5 +1,6 @@
-"""Weights of other projects."""
+"""Weights and configurations of Hugging Face's transformers, in and out."""
 
-from zoo.interop.hugging_face import load_bert, load_gpt2, load_t5
+from zoo.interop.folder import read_folder, write_folder
+from zoo.interop.hugging_face import Imported, from_hugging_face, to_hugging_face
 
-__all__ = ["load_bert", "load_gpt2", "load_t5"]
+__all__ = ["Imported", "from_hugging_face", "read_folder", "to_hugging_face", "write_folder"]

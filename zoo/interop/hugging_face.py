@@ -1,132 +1,147 @@
-"""Hugging Face's parameter names in ours: one small map per family.
-
-Each map is a list of (their pattern, our name).  Where several of theirs make one of ours (keys and values), they are
-stacked in their own order, which is keys first.
-"""
+"""Models of transformers as ours, and ours as theirs: the same weights, the same logits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-State = dict[str, Tensor]
+from zoo.config import load
+from zoo.errors import UserError
+from zoo.interop.families import FAMILIES, Family
+from zoo.interop.weights import State, to_ours, to_theirs
+from zoo.models import Transformer, build
+from zoo.plan import make_plan
 
-_BERT = [
-    (r"bert\.embeddings\.word_embeddings", "embedding.tokens"),
-    (r"bert\.embeddings\.token_type_embeddings", "embedding.segments"),
-    (r"bert\.embeddings\.position_embeddings", "encoder.position.table"),
-    (r"bert\.embeddings\.LayerNorm", "encoder.input_norm"),
-    (r"bert\.encoder\.layer\.(\d+)\.attention\.self\.query", r"encoder.blocks.\1.attention.query"),
-    (r"bert\.encoder\.layer\.(\d+)\.attention\.self\.(key|value)", r"encoder.blocks.\1.attention.key_value"),
-    (r"bert\.encoder\.layer\.(\d+)\.attention\.output\.dense", r"encoder.blocks.\1.attention.output"),
-    (r"bert\.encoder\.layer\.(\d+)\.attention\.output\.LayerNorm", r"encoder.blocks.\1.attention_norm"),
-    (r"bert\.encoder\.layer\.(\d+)\.intermediate\.dense", r"encoder.blocks.\1.feed_forward.input"),
-    (r"bert\.encoder\.layer\.(\d+)\.output\.dense", r"encoder.blocks.\1.feed_forward.output"),
-    (r"bert\.encoder\.layer\.(\d+)\.output\.LayerNorm", r"encoder.blocks.\1.feed_forward_norm"),
-    (r"bert\.pooler\.dense", "next_sentence.pooler"),
-    (r"cls\.seq_relationship", "next_sentence.classifier"),
-    (r"cls\.predictions\.transform\.dense", "head.transform"),
-    (r"cls\.predictions\.transform\.LayerNorm", "head.norm"),
-    (r"cls\.predictions\.bias", "head.bias"),
-]
+# What makes two models the same one; the rest of a configuration is how it was trained.
+_MODEL = ("arch", "attention", "position", "norm", "ffn", "size")
+_NOT_THE_MODEL = {
+    "arch.name",
+    "arch.init",
+    "arch.published",
+    "size.name",
+    "size.vocab",
+    "size.kv_heads",
+    "size.embedding",
+}
 
-_GPT2 = [
-    (r"transformer\.wte", "embedding.tokens"),
-    (r"transformer\.wpe", "decoder.position.table"),
-    (r"transformer\.h\.(\d+)\.ln_1", r"decoder.blocks.\1.attention_norm"),
-    (r"transformer\.h\.(\d+)\.ln_2", r"decoder.blocks.\1.feed_forward_norm"),
-    (r"transformer\.h\.(\d+)\.attn\.(query|key_value)", r"decoder.blocks.\1.attention.\2"),
-    (r"transformer\.h\.(\d+)\.attn\.c_proj", r"decoder.blocks.\1.attention.output"),
-    (r"transformer\.h\.(\d+)\.mlp\.c_fc", r"decoder.blocks.\1.feed_forward.input"),
-    (r"transformer\.h\.(\d+)\.mlp\.c_proj", r"decoder.blocks.\1.feed_forward.output"),
-    (r"transformer\.ln_f", "decoder.final_norm"),
-]
-
-_ATTENTION = {"q": "query", "k": "key_value", "v": "key_value", "o": "output"}
-_T5 = [
-    (r"shared", "embedding.tokens"),
-    (
-        r"(encoder|decoder)\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias",
-        r"\1.position.table",
-    ),
-    *(
-        (rf"(encoder|decoder)\.block\.(\d+)\.layer\.\d\.{theirs}\.{letter}", rf"\1.blocks.\2.{ours}.{name}")
-        for theirs, ours in (("SelfAttention", "attention"), ("EncDecAttention", "cross"))
-        for letter, name in _ATTENTION.items()
-    ),
-    (r"(encoder|decoder)\.block\.(\d+)\.layer\.0\.layer_norm", r"\1.blocks.\2.attention_norm"),
-    (r"decoder\.block\.(\d+)\.layer\.1\.layer_norm", r"decoder.blocks.\1.cross_norm"),
-    (r"encoder\.block\.(\d+)\.layer\.1\.layer_norm", r"encoder.blocks.\1.feed_forward_norm"),
-    (r"decoder\.block\.(\d+)\.layer\.2\.layer_norm", r"decoder.blocks.\1.feed_forward_norm"),
-    (r"(encoder|decoder)\.block\.(\d+)\.layer\.\d\.DenseReluDense\.wi", r"\1.blocks.\2.feed_forward.input"),
-    (r"(encoder|decoder)\.block\.(\d+)\.layer\.\d\.DenseReluDense\.wo", r"\1.blocks.\2.feed_forward.output"),
-    (r"(encoder|decoder)\.final_layer_norm", r"\1.final_norm"),
-]
+# Buffers that older versions kept beside the weights.
+_BUFFERS = re.compile(r"(\.attn\.(masked_)?bias|position_ids|rotary_emb\.inv_freq)$")
 
 
-def load_gpt2(model: nn.Module, state: State) -> None:
-    """Fill ``model`` (arch=gpt2) from the state of a ``GPT2LMHeadModel``, whose matrices are (in, out).
+@dataclass(frozen=True)
+class Imported:
+    """A model with the weights of another project, in evaluation.
+
+    config: ours, that builds it;  fresh: names of our heads' weights that theirs had none for, as initialised.
+    """
+
+    config: dict[str, Any]
+    model: Transformer
+    fresh: tuple[str, ...]
+
+
+def from_hugging_face(theirs: dict[str, Any], state: State, *more: str, seed: int = 0) -> Imported:
+    """The model of a config.json and its weights, with or without its heads.
+
+    Args:
+        more: what else to say of the configuration, as on the command line of train.py.
+        seed: of heads that ``state`` has not.
 
     Raises:
-        KeyError: weights missing or left over, by name.
+        UserError: no architecture of ours is theirs, or the weights are not those of their configuration.
     """
-    turned: State = {}
-    for name, tensor in state.items():
-        if re.search(r"(c_attn|c_proj|c_fc)\.weight$", name):
-            tensor = tensor.T
-        if ".c_attn." in name:
-            d_model = len(tensor) // 3
-            turned[name.replace("c_attn", "query")] = tensor[:d_model]
-            turned[name.replace("c_attn", "key_value")] = tensor[d_model:]
-        else:
-            turned[name] = tensor
-    _load(model, turned, _GPT2, ignore=("lm_head.weight", "attn.bias", "attn.masked_bias"))
+    family = _family(theirs)
+    family.check(theirs)
+    state = family.whole(
+        {_modern(name): tensor for name, tensor in state.items() if not _BUFFERS.search(name)}
+    )
+    config = load(f"arch={family.arch}", "match=none", *family.overrides(theirs, state), *more)
+    plan = make_plan(config, vocab=theirs["vocab_size"])
+    model = build(plan, seed=seed).eval()
+    own = model.state_dict()
+    table = family.weights(plan.config)
+    heads = {name for name in own if name.startswith(("head.", "next_sentence."))}
+    named = {name: entry.theirs for entry in table for name in entry.ours}
+    fresh = {name for name in heads if name not in named or not set(named[name]) <= set(state)}
+    known = {name: tensor for name, tensor in own.items() if name not in fresh}
+    found = to_ours(state, known, table, dict(family.copies), family.zeros)
+    model.load_state_dict({**own, **found})
+    return Imported(plan.config, model, tuple(sorted(fresh)))
 
 
-def load_bert(model: nn.Module, state: State) -> None:
-    """Fill ``model`` (arch=bert_original) from the state of a ``BertForPreTraining``.
+def to_hugging_face(
+    config: dict[str, Any], model: Transformer, ids: dict[str, int]
+) -> tuple[dict[str, Any], State]:
+    """A config.json and weights that transformers loads as the same model.
+
+    Args:
+        ids: the special tokens, under their names (``pad_token_id``, ...).
 
     Raises:
-        KeyError: weights missing or left over, by name.
+        UserError: none of their architectures is this one.
     """
-    _load(
-        model, state, _BERT, ignore=("predictions.decoder.weight", "predictions.decoder.bias", "position_ids")
+    vocab = model.embedding.tokens.num_embeddings
+    offers = {}
+    for family in sorted(FAMILIES.values(), key=lambda one: one.arch != config["arch"]["name"]):
+        if _assembly(load(f"arch={family.arch}")) == _assembly(config):
+            differs = _differences(family, config, model.state_dict(), vocab)
+            if not differs:
+                named = {"model_type": family.model_type, "architectures": [family.architecture]}
+                theirs = {**named, **ids, **family.config(config, vocab)}
+                return theirs, to_theirs(model.state_dict(), family.weights(config))
+            offers[family.model_type] = differs
+    nearest = min(offers, key=lambda name: len(offers[name]), default=None)
+    raise UserError(
+        "no architecture of transformers that we know is this one"
+        + (f"; the nearest is {nearest}, but for {', '.join(offers[nearest])}" if nearest else "")
     )
 
 
-def load_t5(model: nn.Module, state: State) -> None:
-    """Fill ``model`` (arch=t5_original) from the state of a tied ``T5ForConditionalGeneration``.
-
-    Raises:
-        KeyError: weights missing or left over, by name.
-    """
-    _load(model, state, _T5, ignore=("lm_head.weight", "embed_tokens.weight"))
+def _family(theirs: dict[str, Any]) -> Family:
+    kind = theirs.get("model_type")
+    if kind not in FAMILIES:
+        raise UserError(f"model_type={kind} in config.json is none of {', '.join(FAMILIES)}")
+    return FAMILIES[kind]
 
 
-def _load(model: nn.Module, state: State, rules: Iterable[tuple[str, str]], ignore: tuple[str, ...]) -> None:
-    gathered: dict[str, list[Tensor]] = {}
-    unknown = []
-    for name, tensor in state.items():
-        if name.endswith(ignore):
-            continue
-        ours = _rename(name, rules)
-        if ours is None:
-            unknown.append(name)
-        else:
-            gathered.setdefault(ours, []).append(tensor)
-    missing = sorted(set(model.state_dict()) - set(gathered))
-    surplus = sorted(set(gathered) - set(model.state_dict()))
-    if unknown or missing or surplus:
-        raise KeyError(f"weights without a place: {unknown + surplus}; without a value: {missing}")
-    model.load_state_dict({name: torch.cat(parts) for name, parts in gathered.items()})
+def _modern(name: str) -> str:
+    """TensorFlow's names of a norm's weights, which BERT's first checkpoints still have."""
+    return re.sub(r"LayerNorm\.(gamma|beta)$", lambda m: f"LayerNorm.{_NORM[m[1]]}", name)
 
 
-def _rename(name: str, rules: Iterable[tuple[str, str]]) -> str | None:
-    for pattern, ours in rules:
-        match = re.fullmatch(rf"{pattern}(\.weight|\.bias)?", name)
-        if match:
-            return match.expand(ours) + (match[match.re.groups] or "")
-    return None
+_NORM = {"gamma": "weight", "beta": "bias"}
+
+
+def _assembly(config: dict[str, Any]) -> tuple[Any, ...]:
+    arch = config["arch"]
+    return tuple((arch[side] or {}).get("sees") for side in ("encoder", "decoder"))
+
+
+def _differences(family: Family, config: dict[str, Any], state: dict[str, Tensor], vocab: int) -> list[str]:
+    """The keys in which ``config`` is not what their class would be imported as."""
+    try:
+        theirs = family.config(config, vocab)
+        named = to_theirs(state, family.weights(config))
+        again = load(f"arch={family.arch}", "match=none", *family.overrides(theirs, named))
+    except (KeyError, TypeError, UserError, StopIteration):
+        return ["its blocks"]
+    mine, other = _flat({k: config[k] for k in _MODEL}), _flat({k: again[k] for k in _MODEL})
+    return sorted(
+        key
+        for key in mine.keys() | other.keys()
+        if mine.get(key) != other.get(key)
+        and not any(key == name or key.startswith(f"{name}.") for name in _NOT_THE_MODEL)
+        and not key.endswith("dropout")
+    )
+
+
+def _flat(config: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(config, dict):
+        return {prefix: config}
+    flat: dict[str, Any] = {}
+    for key, value in config.items():
+        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return flat

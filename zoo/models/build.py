@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from hydra.utils import instantiate
+from torch import nn
 
 from zoo.blocks import Stack
 from zoo.blocks.masks import EVERYTHING, Past, Prefix, Rule
@@ -34,12 +35,13 @@ def build(plan: Plan, *, seed: int | None = None, device: str = "cpu") -> Transf
 def _assemble(plan: Plan) -> Transformer:
     config, arch, d_model = plan.config, plan.config["arch"], plan.config["size"]["d_model"]
     head = {key: value for key, value in arch["head"].items() if value is not None}
+    width = plan.counted.embedding_width
     pair = arch["next_sentence"] if config["objective"].get("next_sentence") else None
     return Transformer(
-        embedding=instantiate(arch["embedding"])(vocab=plan.vocab, d_model=d_model),
+        embedding=instantiate({**arch["embedding"], "width": width})(vocab=plan.vocab),
         encoder=_stack(plan, arch["encoder"]),
         decoder=_stack(plan, arch["decoder"]),
-        head=instantiate(head)(d_model=d_model, vocab=plan.vocab),
+        head=instantiate(head)(d_model=d_model, vocab=plan.vocab, width=width),
         next_sentence=instantiate(pair)(d_model=d_model) if pair else None,
     )
 
@@ -48,31 +50,41 @@ def _stack(plan: Plan, spec: dict[str, Any] | None) -> Stack | None:
     if spec is None:
         return None
     config, arch, d_model = plan.config, plan.config["arch"], plan.config["size"]["d_model"]
-    norm = partial(instantiate(config["norm"]["layer"]), d_model=d_model)
-    variant = instantiate(config["attention"]["rule"]) if config["attention"]["rule"] else EVERYTHING
+    width, attention = plan.counted.embedding_width, config["attention"]
+    norm = instantiate(config["norm"]["layer"])
+    rules = attention["rule"] if isinstance(attention["rule"], list) else [attention["rule"]]
+    known = {
+        "heads": config["size"]["heads"],
+        "d_head": plan.counted.d_head,
+        "length": plan.positions,
+        "two_way": spec["sees"] != "past",
+    }
+    position = {key: value for key, value in config["position"].items() if key != "local"}
+    local = {**position, **config["position"]["local"]} if config["position"].get("local") else None
     block = instantiate(config.get("block") or {"_target_": "zoo.blocks.Block", "_partial_": True})
-    return Stack(
+    stack = Stack(
         block=partial(
             block,
             d_model=d_model,
-            mixer=instantiate(config["attention"]["mixer"]),
+            mixer=instantiate(attention["mixer"]),
             feed_forward=instantiate(config["ffn"]),
-            norm=instantiate(config["norm"]["layer"]),
+            norm=norm,
             placement=config["norm"]["placement"],
             crosses=bool(spec.get("memory")),
             dropout=arch["dropout"],
         ),
         layers=plan.counted.layers,
-        sees=RULES[spec["sees"]] & variant,
-        position=instantiate(config["position"])(
-            d_model=d_model,
-            heads=config["size"]["heads"],
-            d_head=plan.counted.d_head,
-            length=plan.positions,
-            two_way=spec["sees"] != "past",
-        ),
-        input_norm=norm() if arch["input_norm"] else None,
-        final_norm=norm() if config["norm"]["placement"] == "pre" else None,
+        sees=RULES[spec["sees"]],
+        variants=[instantiate(rule) if rule else EVERYTHING for rule in rules],
+        position=instantiate(position)(d_model=width, **known),
+        local_position=instantiate(local)(d_model=d_model, **known) if local else None,
+        input_norm=norm(d_model=width) if arch["input_norm"] else None,
+        projection=nn.Linear(width, d_model, bias=arch["bias"]) if width != d_model else None,
+        final_norm=norm(d_model=d_model) if config["norm"]["placement"] == "pre" else None,
+        shared=arch["shared"],
         dropout=arch["dropout"],
         output_dropout=arch["output_dropout"],
     )
+    if plan.counted.normed_input:
+        stack.blocks[0].attention_norm = nn.Identity()
+    return stack

@@ -48,6 +48,12 @@ class Transformer(nn.Module):
         self.head, self.next_sentence = head, next_sentence
 
     @property
+    def d_model(self) -> int:
+        """D, the width of the states."""
+        entry = (self.encoder or self.decoder).projection  # type: ignore[union-attr]
+        return entry.out_features if isinstance(entry, nn.Linear) else self.embedding.tokens.embedding_dim
+
+    @property
     def capabilities(self) -> frozenset[str]:
         """``states``: a vector per input token; ``write``: generate left to right; ``fill``: predict masked
         positions, which needs to see both ways."""

@@ -46,6 +46,7 @@ class Batch(NamedTuple):
     weights: (M,), how much each label counts; None where each counts 1;
     prefix: (B,), how many inputs of each row are given (see ``Transformer.forward``);
     documents: (B, T), document numbers under the same-document rule;  segments: (B, T), BERT's A and B;
+    bos: what a decoder starts with that is given no ``targets``;
     next_sentence: (B,), 0 where B follows A, 1 where it comes from another document;
     update_labels, update_rows: ``weight`` and B summed over all parts of an optimiser step, on all ranks.
     """
@@ -59,6 +60,7 @@ class Batch(NamedTuple):
     documents: Array | None = None
     segments: Array | None = None
     next_sentence: Array | None = None
+    bos: int = 0
     update_labels: float = 0
     update_rows: int = 0
     source_tokens: int = 0
@@ -83,7 +85,7 @@ class Batch(NamedTuple):
         if where is not None:
             inside = (where >= low * width) & (where < high * width)
             where = where[inside] - low * width
-        by_row = {
+        by_row: dict[str, Any] = {
             name: None if (value := getattr(self, name)) is None else value[low:high]
             for name in ("inputs", "targets", "prefix", "documents", "segments", "next_sentence")
         }

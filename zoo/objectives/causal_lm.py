@@ -13,6 +13,8 @@ class CausalLM:
     ``documents``: whether a token sees only its own document.
     """
 
+    way = "on"  # see zoo.generation.asking
+
     def __init__(self, *, documents: bool = False, name: str = "causal_lm", needs: str = "write") -> None:
         self.documents, self.name, self.needs = documents, name, needs
 

@@ -13,9 +13,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from zoo.blocks.masks import EVERYTHING, SameDocument
+from zoo.blocks.masks import EVERYTHING, NotPadding, Rule, SameDocument
 from zoo.models import Transformer
 from zoo.objectives.batch import Batch
+from zoo.objectives.layout import laid_out
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,12 @@ def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
     ``is_special`` (V,) bool marks the tokens that accuracy leaves out.  Right guesses are counted without gradients
     only: training has no use for the cost of finding them.
     """
-    rule = EVERYTHING if batch.documents is None else SameDocument(batch.documents)
-    states = model(batch.inputs, batch.targets, segments=batch.segments, rule=rule, prefix=batch.prefix)
+    batch = laid_out(batch, model)
+    rule = _rule(batch)
+    read = rule if batch.targets is not None else EVERYTHING
+    states = model(
+        batch.inputs, batch.targets, segments=batch.segments, rule=rule, memory_rule=read, prefix=batch.prefix
+    )
     picked = states.flatten(0, 1)
     if batch.where is not None:
         picked = picked.index_select(0, batch.where)
@@ -62,6 +67,16 @@ def sums(model: Transformer, batch: Batch, is_special: Tensor) -> Sums:
         pair_loss = F.cross_entropy(answers, batch.next_sentence, reduction="sum")
         pair_right, pairs = (answers.argmax(-1) == batch.next_sentence).sum(), len(answers)
     return Sums(loss, right, text, len(batch.labels), batch.weight, pair_loss, pair_right, pairs)
+
+
+def _rule(batch: Batch) -> Rule:
+    """What the batch hides: other documents, and from an encoder what lies behind its prefix."""
+    if batch.documents is not None:
+        return SameDocument(batch.documents)
+    if batch.targets is not None and batch.prefix is not None:
+        slots = torch.arange(batch.inputs.shape[1], device=batch.inputs.device)
+        return NotPadding(slots < batch.prefix[:, None])
+    return EVERYTHING
 
 
 def _wide(logits: Tensor) -> Tensor:

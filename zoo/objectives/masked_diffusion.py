@@ -46,6 +46,8 @@ def masked_at_every_rate(
 class MaskedDiffusion:
     """<cls> text <sep>, of which a share drawn evenly between 0 and 1 is <mask>, never anything else."""
 
+    way = None  # it fills
+
     def __init__(self, *, name: str = "masked_diffusion", needs: str = "fill") -> None:
         self.name, self.needs = name, needs
 

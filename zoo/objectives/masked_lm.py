@@ -1,4 +1,4 @@
-"""Masked language modelling, with next-sentence prediction (Devlin et al. 2019, 3.1).
+"""Masked language modelling, with a second task on pairs of sentences (Devlin et al. 2019, 3.1).
 
 Shapes: B rows, T inputs per row, n source tokens per row.
 """
@@ -9,6 +9,7 @@ import numpy as np
 
 from zoo.objectives.batch import Batch, Rows
 from zoo.objectives.next_sentence import pair
+from zoo.objectives.sentence_order import ordered_pair
 
 
 def mask_tokens(
@@ -42,7 +43,10 @@ class MaskedLM:
         rate: share of the text to predict.
         mask, random: shares of those replaced by <mask>, by a random token.
         next_sentence: ask whether B follows A.
+        wrong_pair: where it does not: "random", B is from another document (BERT); "swapped", A follows B (ALBERT).
     """
+
+    way = None  # it fills
 
     def __init__(
         self,
@@ -51,20 +55,22 @@ class MaskedLM:
         mask: float = 0.8,
         random: float = 0.1,
         next_sentence: bool = True,
+        wrong_pair: str = "random",
         name: str = "masked_lm",
         needs: str = "fill",
     ) -> None:
         self.rate, self.mask, self.random = rate, mask, random
         self.next_sentence, self.name, self.needs = next_sentence, name, needs
+        self.pair = {"random": pair, "swapped": ordered_pair}[wrong_pair]
 
     def __call__(self, rows: Rows, rng: np.random.Generator) -> Batch:
-        """Raises UserError where ``next_sentence`` finds a single document."""
+        """Raises UserError where ``next_sentence`` needs another document and there is none."""
         tokenizer = rows.tokenizer
         text = rows.tokens[:, :-1].astype(np.int64)
         source_tokens = text.size
         labels = None
         if self.next_sentence:
-            text, cut, labels = pair(rows, rng)
+            text, cut, labels = self.pair(rows, rng)
             framed, segments = frame_pair(text, cut, cls=tokenizer.cls, sep=tokenizer.sep)
         else:
             framed = frame(text, cls=tokenizer.cls, sep=tokenizer.sep)

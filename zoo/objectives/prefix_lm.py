@@ -16,6 +16,8 @@ class PrefixLM:
     A row and the token after it are n + 1 tokens; all n places that leave a token on either side are equally likely.
     """
 
+    way = "on"  # see zoo.generation.asking
+
     def __init__(self, *, name: str = "prefix_lm", needs: str = "write") -> None:
         self.name, self.needs = name, needs
 
@@ -29,5 +31,6 @@ class PrefixLM:
             labels=following[asked],
             where=np.flatnonzero(asked),
             prefix=prefix,
+            bos=rows.tokenizer.bos,
             source_tokens=inputs.size,
         )

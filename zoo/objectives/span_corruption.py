@@ -65,6 +65,8 @@ class SpanCorruption:
         mean_span: mean length of a span, in tokens.
     """
 
+    way = "spans"  # see zoo.generation.asking
+
     def __init__(
         self,
         *,

@@ -45,6 +45,16 @@ class Counted:
         return mixer["d_head"] or self.d_model // mixer["heads"]
 
     @property
+    def embedding_width(self) -> int:
+        """E, D where it is not given."""
+        return self.config["arch"]["embedding"]["width"] or self.d_model
+
+    @property
+    def normed_input(self) -> bool:
+        """Whether what enters the first block is normalised already, which its own norm would only do again."""
+        return bool(self.config["arch"]["input_norm"]) and self.config["norm"]["placement"] == "pre"
+
+    @property
     def stacks(self) -> list[tuple[str, dict]]:
         arch = self.config["arch"]
         return [(name, arch[name]) for name in ("encoder", "decoder") if arch[name]]
@@ -62,10 +72,10 @@ class Counted:
             )
         return name
 
-    def norm(self) -> int:
+    def norm(self, width: int | None = None) -> int:
         layer = self.config["norm"]["layer"]
         has_bias = self._known("norm", layer, "LayerNorm", "RMSNorm") == "LayerNorm" and layer["bias"]
-        return self.d_model * (2 if has_bias else 1)
+        return (width or self.d_model) * (2 if has_bias else 1)
 
     def attention(self) -> int:
         mixer = self.config["attention"]["mixer"]
@@ -88,7 +98,7 @@ class Counted:
         """Per stack."""
         position = self.config["position"]
         if kind(position) == "Learned":
-            return self.positions * self.d_model
+            return self.positions * self.embedding_width
         if kind(position) == "RelativeBias":
             return position["buckets"] * self.config["attention"]["mixer"]["heads"]
         return 0
@@ -96,8 +106,13 @@ class Counted:
     def stack(self, crosses: bool) -> int:
         attentions = 2 if crosses else 1
         block = attentions * (self.attention() + self.norm()) + self.feed_forward() + self.norm()
-        ends = (self.config["norm"]["placement"] == "pre") + bool(self.config["arch"]["input_norm"])
-        return self.layers * block + ends * self.norm() + self.position()
+        arch, width = self.config["arch"], self.embedding_width
+        blocks = (1 if arch["shared"] else self.layers) * block - self.normed_input * self.norm()
+        entry = self.norm(width) if arch["input_norm"] else 0
+        if width != self.d_model:
+            entry += linear(width, self.d_model, arch["bias"])
+        exit = self.norm() if self.config["norm"]["placement"] == "pre" else 0
+        return entry + blocks + exit + self.position()
 
     def embedding(self) -> int:
         """The token table, segments, and position tables: what "non-embedding parameters" leaves out."""
@@ -105,14 +120,16 @@ class Counted:
         return self._token_tables() + positions
 
     def _token_tables(self) -> int:
-        return (self.vocab + self.config["arch"]["embedding"]["segments"]) * self.d_model
+        return (self.vocab + self.config["arch"]["embedding"]["segments"]) * self.embedding_width
 
     def heads(self) -> int:
-        arch, d_model = self.config["arch"], self.d_model
+        arch, d_model, width = self.config["arch"], self.d_model, self.embedding_width
         if kind(arch["head"]) == "MLMHead":
-            head = linear(d_model, d_model, True) + self.norm() + self.vocab
+            head = linear(d_model, width, arch["head"]["bias"]) + self.norm(width) + self.vocab
+        elif arch["head"]["tied"]:
+            head = linear(d_model, width, False) if width != d_model else 0
         else:
-            head = 0 if arch["head"]["tied"] else self.vocab * d_model
+            head = self.vocab * d_model
         if not self.config["objective"].get("next_sentence"):
             return head
         pooler = linear(d_model, d_model, True) if arch["next_sentence"]["pooled"] else 0
@@ -135,7 +152,9 @@ class Counted:
         block = self._attention_flops(queries, queries) + 2 * matrices * queries * self.d_model * ffn["d_ff"]
         if memory:
             block += self._attention_flops(queries, memory)
-        return self.layers * block
+        width = self.embedding_width
+        entry = 2 * queries * width * self.d_model if width != self.d_model else 0
+        return entry + self.layers * block
 
     def forward_flops(self, row: Lengths) -> float:
         """Of the forward pass of one row, the vocabulary projected at the positions in the loss only."""
@@ -143,9 +162,12 @@ class Counted:
             stacks = self._stack_flops(row.inputs, 0) + self._stack_flops(row.targets, row.inputs)
         else:
             stacks = self._stack_flops(row.inputs, 0)
-        per_position = 2 * self.vocab * self.d_model
-        if kind(self.config["arch"]["head"]) == "MLMHead":
-            per_position += 2 * self.d_model**2
+        head, width = self.config["arch"]["head"], self.embedding_width
+        to_table = kind(head) == "MLMHead" or (head["tied"] and width != self.d_model)
+        own = kind(head) != "MLMHead" and not head["tied"]
+        per_position = 2 * self.vocab * (self.d_model if own else width)
+        if to_table:
+            per_position += 2 * self.d_model * width
         pair = 0
         if self.config["objective"].get("next_sentence"):
             pooled = self.config["arch"]["next_sentence"]["pooled"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoo.errors import UserError
 from zoo.plan.count import kind
-from zoo.plan.lengths import Lengths, lengths, spans
+from zoo.plan.lengths import Lengths, as_read, lengths, spans
 
 SEES = ("everything", "past", "prefix")
 
@@ -126,46 +126,52 @@ def _check_positions(config: dict, row: Lengths) -> None:
 
 
 def _longest(config: dict, source: int) -> int:
-    row = lengths(config["objective"], source)
+    row = as_read(lengths(config["objective"], source), config["arch"])
     return max(row.inputs, row.targets)
+
+
+# Which architecture to take for an objective, and the objective to take for an architecture: what refusals recommend.
+OBJECTIVES = {
+    "causal_lm": "gpt",
+    "prefix_lm": "prefix_lm",
+    "masked_lm": "bert",
+    "masked_diffusion": "bert",
+    "span_corruption": "t5",
+    "text_infilling": "t5",
+}
+
+
+def fits(arch: dict, name: str, needs: str) -> bool:
+    """Whether ``arch`` can be trained by an objective.  Those that train writing suit every model that
+    writes, but for causal LM: it gives nothing to read, neither to an encoder nor to a prefix."""
+    alone = not arch["encoder"] and arch["decoder"] and arch["decoder"]["sees"] == "past"
+    return needs in capabilities(arch) and (name != "causal_lm" or bool(alone))
 
 
 def _check_objective(config: dict, row: Lengths) -> None:
     arch, objective = config["arch"], config["objective"]
     able = capabilities(arch)
     name, needs = objective["name"], objective["needs"]
-    fits = {
-        "causal_lm": "gpt",
-        "prefix_lm": "prefix_lm",
-        "masked_lm": "bert",
-        "masked_diffusion": "bert",
-        "span_corruption": "t5",
-    }
-    family = _family(arch)
     if needs == "write" and arch["decoder"] and arch["decoder"]["sees"] == "everything":
         raise UserError(
             f"objective={name} writes left to right, but the decoder sees everything; use arch.decoder.sees=past"
         )
-    if needs == "fill" and family == "bert" and needs not in able:
+    if needs == "fill" and not arch["decoder"] and needs not in able:
         raise UserError(
             f"objective={name} fills in from both sides, but the encoder sees the past alone; "
             "use arch.encoder.sees=everything"
         )
-    if name == "causal_lm" and family == "prefix_lm":
+    if name == "causal_lm" and not arch["encoder"] and arch["decoder"]["sees"] == "prefix":
         raise UserError(
             "objective=causal_lm has no prefix, so what the decoder may see both ways would never be trained; "
             "use objective=prefix_lm or arch.decoder.sees=past"
         )
-    if name == "prefix_lm" and family == "gpt":
-        raise UserError(
-            "objective=prefix_lm leaves a prefix out of the loss, which only pays where the decoder sees it both ways; "
-            "use objective=causal_lm or arch.decoder.sees=prefix"
-        )
-    if needs not in able or fits.get(name, family) != family:
-        good = " or ".join(f"objective={objective}" for objective, model in fits.items() if model == family)
+    if not fits(arch, name, needs):
+        needed = {"masked_lm": "fill", "masked_diffusion": "fill"}
+        good = [other for other in OBJECTIVES if fits(arch, other, needed.get(other, "write"))]
         raise UserError(
             f"objective={name} does not fit arch={arch['name']}, which can {' and '.join(sorted(able))}; "
-            f"use {good}, or arch={fits.get(name, 'another')}"
+            f"use {' or '.join(f'objective={other}' for other in good)}, or arch={OBJECTIVES.get(name, 'another')}"
         )
     if name == "span_corruption":
         _, count = spans(row.source, objective["density"], objective["mean_span"])
@@ -174,11 +180,3 @@ def _check_objective(config: dict, row: Lengths) -> None:
                 f"context={row.source} needs {count} sentinels but the tokenizer has "
                 f"{config['tokenizer']['sentinels']}; set tokenizer.sentinels={count} or shorten the context"
             )
-
-
-def _family(arch: dict) -> str:
-    if arch["encoder"] and arch["decoder"]:
-        return "t5"
-    if arch["decoder"]:
-        return "prefix_lm" if arch["decoder"]["sees"] == "prefix" else "gpt"
-    return "bert"

@@ -5,7 +5,7 @@ An objective's rows all have the same lengths, so that a batch needs no padding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,10 @@ def lengths(objective: dict, source: int) -> Lengths:
         noise, count = spans(source, objective["density"], objective["mean_span"])
         # The text with a sentinel per span and </s>; each sentinel with its span and </s>.
         return Lengths(source, source - noise + count + 1, noise + count + 1, noise + count + 1)
+    if objective["name"] == "text_infilling":
+        noise, count = spans(source, objective["density"], objective["mean_span"])
+        # The text with a <mask> for each span and </s>; all of it and </s>.
+        return Lengths(source, source - noise + count + 1, source + 1, source + 1)
     if objective["name"] == "masked_lm":
         extra = 3 if objective["next_sentence"] else 2  # <cls> A <sep> B <sep>, or <cls> A <sep>
         return Lengths(source, source + extra, 0, objective["rate"] * source)
@@ -43,3 +47,12 @@ def lengths(objective: dict, source: int) -> Lengths:
     if objective["name"] == "prefix_lm":
         return Lengths(source, source, 0, (source + 1) / 2)  # 1 to ``source`` of them, equally likely
     return Lengths(source, source, 0, source)
+
+
+def as_read(row: Lengths, arch: dict) -> Lengths:
+    """``row`` as ``arch`` (its configuration) reads it: see ``zoo.objectives.layout``."""
+    if row.targets and not arch["encoder"]:
+        return replace(row, inputs=row.inputs + row.targets, targets=0)
+    if not row.targets and arch["encoder"] and arch["decoder"]:
+        return replace(row, targets=row.inputs)
+    return row

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from zoo.errors import UserError
 from zoo.plan.count import Counted
-from zoo.plan.lengths import lengths
+from zoo.plan.lengths import as_read, lengths
 
 TOLERANCE = 0.01
 STEP = 4  # feed-forward widths are multiples of this
@@ -25,7 +25,8 @@ def reference(counted: Counted) -> Counted:
             "decoder": {"sees": "past"},
             "bias": False,
             "input_norm": False,
-            "embedding": {"segments": 0},
+            "shared": False,
+            "embedding": {"segments": 0, "width": None},
             "head": {"_target_": "zoo.blocks.LMHead", "tied": True},
         },
         "attention": {
@@ -50,7 +51,9 @@ def measure(counted: Counted, by: str, source: int) -> float:
     """What ``by`` makes equal: parameters, or training FLOPs per source token."""
     if by == "params":
         return counted.parameters()
-    return counted.training_flops(lengths(counted.config["objective"], source))
+    return counted.training_flops(
+        as_read(lengths(counted.config["objective"], source), counted.config["arch"])
+    )
 
 
 def solve_width(counted: Counted, by: str, source: int) -> int:

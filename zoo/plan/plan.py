@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from zoo.errors import UserError
 from zoo.plan.count import Counted
 from zoo.plan.legality import check
-from zoo.plan.lengths import Lengths, lengths
+from zoo.plan.lengths import Lengths, as_read, lengths
 from zoo.plan.match import solve_width
 from zoo.plan.values import check_values
 
@@ -60,7 +60,7 @@ def make_plan(config: dict, vocab: int | None = None) -> Plan:
         UserError: the configuration is not legal, in one sentence.
     """
     check_values(config)
-    row = lengths(config["objective"], config["context"])
+    row = as_read(lengths(config["objective"], config["context"]), config["arch"])
     check(config, row)
     vocab = vocab or config["size"]["vocab"] or config["tokenizer"].get("vocab_size") or 512
     longest = max(row.inputs, row.targets)

@@ -42,12 +42,12 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     (
         "a whole number above 0, or null",
         _or_null(_whole(1)),
-        ("size.vocab", "size.positions", "tokenizer.vocab_size", "attention.mixer.d_head", "trainer.threads",
-         "trainer.validation_rows"),
+        ("size.vocab", "size.positions", "arch.embedding.width", "tokenizer.vocab_size", "attention.mixer.d_head",
+         "trainer.threads", "trainer.validation_rows"),
     ),
     ("a whole number from 0 and below 2^32", lambda value: _whole(0)(value) and value < 2**32, ("seed",)),
     ("a whole number from 0", _whole(0), ("samples", "arch.embedding.segments", "tokenizer.sentinels")),
-    ("a number above 0", _number(lambda x: x > 0), ("position.base", "optim.lr", "optim.eps")),
+    ("a number above 0", _number(lambda x: x > 0), ("position.base", "position.local.base", "optim.lr", "optim.eps")),
     ("a number above 0, or null", _or_null(_number(lambda x: x > 0)), ("optim.clip",)),
     ("a number from 0", _number(lambda x: x >= 0), ("optim.weight_decay", "optim.warmup")),
     ("a number from 1", _number(lambda x: x >= 1), ("objective.mean_span",)),
@@ -61,6 +61,7 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     ),
     (*_one_of("params", "flops", "none"), ("match.by",)),
     (*_one_of("pre", "post"), ("norm.placement",)),
+    (*_one_of("random", "swapped"), ("objective.wrong_pair",)),
     (*_one_of(*ACTIVATIONS), ("ffn.activation",)),
     (*_one_of("32-true", "bf16-mixed", "bf16-true", "16-mixed"), ("trainer.precision",)),
     (*_one_of("cpu", "gpu", "auto"), ("trainer.accelerator",)),
@@ -69,7 +70,8 @@ _RULES: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     (
         "true or false",
         lambda value: isinstance(value, bool),
-        ("trainer.compile", "same_batch", "fresh", "arch.bias", "objective.next_sentence", "objective.documents"),
+        ("trainer.compile", "same_batch", "fresh", "arch.bias", "arch.shared", "objective.next_sentence",
+         "objective.documents", "objective.permute"),
     ),
     (
         "two shares from 0 and below 1, like [0.9, 0.98]",
@@ -101,9 +103,9 @@ def check_values(config: dict) -> None:
 
 
 def _at(config: Any, key: str) -> list[Any]:
-    """The value at a dotted key, alone in a list, or nothing where there is no such key."""
+    """The values at a dotted key: one, or one for each item of a list on the way that has the key, or none."""
+    found = [config]
     for name in key.split("."):
-        if not isinstance(config, dict) or name not in config:
-            return []
-        config = config[name]
-    return [config]
+        items = [item for value in found for item in (value if isinstance(value, list) else [value])]
+        found = [item[name] for item in items if isinstance(item, dict) and name in item]
+    return found

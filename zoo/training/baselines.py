@@ -1,8 +1,9 @@
 """What counting alone achieves on the same held-out tokens, seeing what each model may see.
 
 Beside causal LM and prefix LM: an interpolated Kneser-Ney 5-gram's loss on the tokens that are in the model's own; all
-three see what stands before a token in its row, and nothing after it.  Beside masked LM and span corruption: the
-accuracy of a two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
+three see what stands before a token in its row, and nothing after it.  Beside text infilling the same, though that
+model reads the damaged text besides: what it saves is what reading it is worth.  Beside masked LM and span corruption:
+the accuracy of a two-sided trigram, which guesses a hidden token from its two neighbours where they are visible.
 
 Beside masked diffusion: both.  Its loss bounds what it takes to tell a whole row, in whatever order, so a 5-gram that
 tells the same tokens from the left is a fair one; it too is given nothing before the row, and where documents end.  The
@@ -31,7 +32,7 @@ def baselines(corpus: Corpus, objective: str, batches: list[Batch], *, key: str)
             return json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
             path.unlink()
-    left_to_right = objective in ("causal_lm", "prefix_lm")
+    left_to_right = objective in ("causal_lm", "prefix_lm", "text_infilling")
     found = _causal(corpus, batches) if left_to_right else _hidden(corpus, batches)
     if objective == "masked_diffusion":
         found |= _whole(corpus, batches)
@@ -45,7 +46,8 @@ def _causal(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:
     model = KneserNey(order=5).fit(np.asarray(corpus.train.tokens), vocab)
     total = count = 0.0
     for batch in batches:
-        for row, asked in zip(*_next_views(batch), strict=True):
+        views = _next_views(batch) if batch.targets is None else _written_views(batch)
+        for row, asked in zip(*views, strict=True):
             total += model.loss(row, positions=asked) * len(asked)
             count += len(asked)
     return {"kneser_ney_5gram_loss": total / count}
@@ -59,6 +61,13 @@ def _next_views(batch: Batch) -> tuple[np.ndarray, list[np.ndarray]]:
     after = labels[place == inputs.shape[1] - 1]  # the token after a row is always asked for
     rows = np.concatenate([inputs, after[:, None]], 1)
     return rows, [place[row == number] + 1 for number in range(len(rows))]
+
+
+def _written_views(batch: Batch) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Each written row after its start token, (B, U + 1); all but the start token is in the loss."""
+    assert batch.targets is not None
+    starts, labels = batch.targets.numpy()[:, :1], batch.labels.numpy().reshape(batch.targets.shape)
+    return np.concatenate([starts, labels], 1), [np.arange(1, labels.shape[1] + 1)] * len(labels)
 
 
 def _whole(corpus: Corpus, batches: list[Batch]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from zoo.analysis.text_statistics import Seen, describe
 from zoo.data.sources.source import Source
 from zoo.data.tokenizer import Tokenizer
 from zoo.data.world import World, consistent, grammatical
+from zoo.generation.asking import Way
 from zoo.models import Transformer
 from zoo.training.predictions import keep
 from zoo.training.records import write_json
@@ -25,6 +26,7 @@ def measure(
     model: Transformer,
     tokenizer: Tokenizer,
     *,
+    way: Way | None,
     context: int,
     count: int,
     writes: int,
@@ -33,6 +35,7 @@ def measure(
     """Rows of results.json: cloze, continuation, direction; and what the model writes straight after pre-training.
 
     Args:
+        way: in which the model was trained to be asked, if it writes.
         context: tokens that the model was trained on at once; no text here is longer.
         count: how many held-out texts are used.
         writes: how many prompts are gone on with, in each way that the model has; of the world's stories.
@@ -41,22 +44,23 @@ def measure(
         name: items.beginning(tokenizer, text, context - 2)
         for name, text in itertools.islice(_texts(source), count)
     }
-    hidden = cloze.cloze(model, tokenizer, items.cloze_items(texts, per_text=1))
+    hidden = cloze.cloze(model, tokenizer, items.cloze_items(texts, per_text=1), way=way)
     keep(folder / "predictions" / "cloze.parquet", [
         {"item": r.item, "score": r.score, "prediction": r.prediction, "answer": r.answer} for r in hidden
     ])  # fmt: skip
-    gone_on = continuation.continuation(model, tokenizer, items.continuation_items(texts))
+    gone_on = continuation.continuation(model, tokenizer, items.continuation_items(texts), way=way)
     keep(folder / "predictions" / "continuation.parquet", [
         {"item": r.item, "score": r.score, "bits": r.bits, "words": r.words} for r in gone_on
     ])  # fmt: skip
-    found = direction.direction(model, tokenizer, list(texts.values())[:32], length=min(context - 2, 48))
+    short = list(texts.values())[:32]
+    found = direction.direction(model, tokenizer, short, way=way, length=min(context - 2, 48))
     write_json(folder / "direction.json", direction.matrices(found))
     rows = [*cloze.rows(hidden), *continuation.rows(gone_on), *direction.rows(found)]
     for row in rows:
         if row["metric"] in ("accuracy", "bits_per_word", "above_diagonal"):
             say(f"{row['kind']:<12} {row['task']:<12} {row['metric']} {row['value']:.3f}")
     if writes and isinstance(source, World):
-        rows += _written(source, folder, model, tokenizer, writes, say)
+        rows += _written(source, folder, model, tokenizer, way, writes, say)
     return rows
 
 
@@ -73,6 +77,7 @@ def _written(
     folder: Path,
     model: Transformer,
     tokenizer: Tokenizer,
+    way: Way | None,
     count: int,
     say: Callable[[str], Any],
 ) -> list[Row]:
@@ -85,8 +90,8 @@ def _written(
     rows: list[Row] = []
     samples: list[Row] = []
 
-    for way in writing.decodings(model):
-        (made,) = writing.write_directly(model, tokenizer, prompts, [way])
+    for decoding in writing.decodings(model, way):
+        (made,) = writing.write_directly(model, tokenizer, prompts, [decoding], way=way)
         statistics = describe(
             [story.beginning(1) for story in stories],
             [text[len(head) :] for head, text in zip(headlines, made.texts, strict=True)],
@@ -97,10 +102,11 @@ def _written(
         )
         rows += writing.rows(made, statistics)
         samples += [
-            {"decoding": way.name, "prompt": p, "text": t} for p, t in zip(prompts, made.texts, strict=True)
+            {"decoding": decoding.name, "prompt": p, "text": t}
+            for p, t in zip(prompts, made.texts, strict=True)
         ]
         say(
-            f"{'writing':<12} {way.name:<22} grammatical {statistics['grammatical']:.2f}, "
+            f"{'writing':<12} {decoding.name:<22} grammatical {statistics['grammatical']:.2f}, "
             f"consistent {statistics['consistent']:.2f}, distinct-2 {statistics['distinct_2']:.2f}"
         )
     write_json(folder / "direct_writing.json", samples)

@@ -91,7 +91,10 @@ def _run(config: dict, folder: Path, record: Record, source: str) -> Outcome:
         loggers = make_loggers(config, folder, console.print)
         table = loggers[0]
         assert isinstance(table, MetricsCsv)
-        samples = Samples(corpus, count=config["samples"], context=config["context"], folder=folder)
+        samples = Samples(
+            corpus, count=config["samples"], context=config["context"], folder=folder,
+            way=instantiate(config["objective"]).way,
+        )  # fmt: skip
         reached = checkpoints.read(resumed)["global_step"] if resumed else 0
         table.cut_after(reached)
         samples.cut_after(reached)

@@ -1,4 +1,4 @@
-"""Samples during training: decoders continue a held-out text, the others fill its blanks."""
+"""Samples during training: who writes on continues a held-out text, the others fill its blanks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.markup import escape
 from zoo.data.stream import Corpus
 from zoo.data.tokenizer import Tokenizer
 from zoo.generation import GREEDY, Sampling, generate
+from zoo.generation.asking import Way, usual
 from zoo.models import Transformer
 from zoo.training.loggers import WeightsAndBiases
 from zoo.training.records import write_text
@@ -25,7 +26,10 @@ _EVERY = 6  # every so many tokens one is a blank
 class Samples:
     """The same few held-out prompts at each validation, appended to ``samples.jsonl``."""
 
-    def __init__(self, corpus: Corpus, *, count: int, context: int, folder: Path) -> None:
+    def __init__(
+        self, corpus: Corpus, *, count: int, context: int, folder: Path, way: Way | None = None
+    ) -> None:
+        self.way = way
         self.tokenizer, self.path = corpus.tokenizer, folder / "samples.jsonl"
         # Cut around its blanks a text can become more tokens than it was: leave room in the context.
         self.shown, self.room = min(_SHOWN, context // 2), context // 2
@@ -42,9 +46,10 @@ class Samples:
 
     def prompts(self, model: Transformer) -> list[str]:
         """As text, with <mask> or <extra_id_i> where there are blanks."""
-        if "fill" in model.capabilities:
+        way = None if "fill" in model.capabilities else self.way or usual(model)
+        if way in (None, "whole"):
             return [_with_blanks(text, self.tokenizer, None) for text in self.texts]
-        if model.encoder is not None:
+        if way == "spans":
             return [_with_blanks(text, self.tokenizer, self.tokenizer.sentinels) for text in self.texts]
         return [self.tokenizer.decode(text[: min(_PROMPT, self.shown // 2)]) for text in self.texts]
 
@@ -65,7 +70,7 @@ class Samples:
         prompts = self.prompts(model)
         if not prompts:
             return []
-        writes_on = model.encoder is None
+        writes_on = "write" in model.capabilities and (self.way or usual(model)) == "on"
         with torch.random.fork_rng(devices=[]):
             made = generate(
                 model,
@@ -74,6 +79,7 @@ class Samples:
                 max_new_tokens=min(_MORE, self.room),
                 sampling=Sampling(temperature=0.8) if writes_on else GREEDY,
                 iterations=1,
+                way=self.way,
             )
         pairs = list(zip(prompts, made, strict=True))
         with self.path.open("a", encoding="utf-8") as file:

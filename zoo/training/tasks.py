@@ -32,8 +32,8 @@ def do_tasks(
     """The rows of results.json: what ``model`` can do as it is, and every task of ``config``, tuned from it."""
     source, tuning = instantiate(config["data"]), config["tuning"]
     rows = _Done(folder, "direct").rows(
-        lambda: measure(source, folder, model, tokenizer, context=config["context"],
-                        count=tuning["texts"], writes=tuning["writes"], say=say)
+        lambda: measure(source, folder, model, tokenizer, way=instantiate(config["objective"]).way,
+                        context=config["context"], count=tuning["texts"], writes=tuning["writes"], say=say)
     )  # fmt: skip
     for name, spec in (config["tasks"] or {}).items():
         task = instantiate(spec, source=source)

@@ -82,7 +82,7 @@ def tune(
     model = copy.deepcopy(model)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        head = reading.head(model.embedding.tokens.embedding_dim)
+        head = reading.head(model.d_model)
     learner = _Learner(model, head).to(model.embedding.tokens.weight.device).train()
     averaged = AveragedModel(learner, multi_avg_fn=_fading(average))
     kept = cast(_Learner, averaged.module)
