@@ -35,6 +35,7 @@ ALLOWED = {
         "errors",
     },
     "api": {"models", "data", "plan", "generation", "training", "config", "door", "errors"},
+    "convert": {"api", "interop", "data", "training", "errors"},
     "cli": {"door", "config", "plan", "training", "errors"},
     "__init__": {"api"},
 }

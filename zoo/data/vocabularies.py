@@ -127,15 +127,7 @@ class File:
 
     def fit(self, documents: Iterable[str]) -> Tokenizer:
         """The tokenizer in the file; `documents` are not read. `UserError` when the file cannot be read."""
-        tokenizer = read(self.path)
-        present = tokenizer.get_vocab(with_added_tokens=True)
-        names = [next((n for n in aliases if n in present), aliases[0]) for aliases in ALIASES.values()]
-        names += [sentinel(i) for i in range(self.sentinels)]
-        special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
-        tokenizer.add_special_tokens(
-            [AddedToken(n, normalized=False, special=True) for n in names if n not in special]
-        )
-        result = Tokenizer(tokenizer)
+        result = Tokenizer(named(read(self.path), sentinels=self.sentinels))
         _check_size(self.vocab_size, result.vocab_size)
         probe = "A naïve test:\n\tthe  cat (猫) is 3 years old 🙂."
         if result.decode(result.encode(probe)) != probe:
@@ -147,6 +139,18 @@ class File:
     def fingerprint(self) -> str:
         """See `Kind`; a hash of the file, not of its name."""
         return _hash("file", hashlib.sha256(read(self.path).to_str().encode()).hexdigest(), self.sentinels)
+
+
+def named(tokenizer: tokenizers.Tokenizer, *, sentinels: int) -> tokenizers.Tokenizer:
+    """With the special tokens that models need: those it has under a usual name, the others added at the end."""
+    present = tokenizer.get_vocab(with_added_tokens=True)
+    names = [next((n for n in aliases if n in present), aliases[0]) for aliases in ALIASES.values()]
+    names += [sentinel(i) for i in range(sentinels)]
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
+    tokenizer.add_special_tokens(
+        [AddedToken(n, normalized=False, special=True) for n in names if n not in special]
+    )
+    return tokenizer
 
 
 def _byte_level(model: models.Model, split: bool = True) -> tokenizers.Tokenizer:

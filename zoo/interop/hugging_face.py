@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from zoo.config import load
@@ -14,6 +15,7 @@ from zoo.interop.families import FAMILIES, Family
 from zoo.interop.weights import State, to_ours, to_theirs
 from zoo.models import Transformer, build
 from zoo.plan import make_plan
+from zoo.plan.count import kind
 
 # What makes two models the same one; the rest of a configuration is how it was trained.
 _MODEL = ("arch", "attention", "position", "norm", "ffn", "size")
@@ -72,6 +74,19 @@ def from_hugging_face(theirs: dict[str, Any], state: State, *more: str, seed: in
     return Imported(plan.config, model, tuple(sorted(fresh)))
 
 
+def grown(found: Imported, vocab: int) -> Transformer:
+    """The same model with room for ``vocab`` tokens, not fewer than it has; a new token starts as the mean of all
+    (after Hewitt 2021), so that it is no surprise to anyone."""
+    model = build(make_plan(found.config, vocab=vocab), seed=0).eval()
+    state = found.model.state_dict()
+    for name, tensor in model.state_dict().items():
+        rows = state[name]
+        if (more := len(tensor) - len(rows) if tensor.dim() else 0) > 0:
+            rows = torch.cat([rows, rows.mean(0, keepdim=True).expand(more, *rows.shape[1:])])
+        tensor.copy_(rows)
+    return model
+
+
 def to_hugging_face(
     config: dict[str, Any], model: Transformer, ids: dict[str, int]
 ) -> tuple[dict[str, Any], State]:
@@ -83,7 +98,7 @@ def to_hugging_face(
     Raises:
         UserError: none of their architectures is this one.
     """
-    vocab = model.embedding.tokens.num_embeddings
+    vocab, config = model.embedding.tokens.num_embeddings, _explicit(config, model)
     offers = {}
     for family in sorted(FAMILIES.values(), key=lambda one: one.arch != config["arch"]["name"]):
         if _assembly(load(f"arch={family.arch}")) == _assembly(config):
@@ -98,6 +113,22 @@ def to_hugging_face(
         "no architecture of transformers that we know is this one"
         + (f"; the nearest is {nearest}, but for {', '.join(offers[nearest])}" if nearest else "")
     )
+
+
+def _explicit(config: dict[str, Any], model: Transformer) -> dict[str, Any]:
+    """With the numbers that a run's configuration leaves to its context and width."""
+    size, mixer = config["size"], config["attention"]["mixer"]
+    stack = model.encoder or model.decoder
+    assert stack is not None
+    positions = getattr(getattr(stack.position, "table", None), "num_embeddings", None)
+    if kind(config["position"]) != "Learned":
+        positions = size["positions"]
+    mixer = {**mixer, "d_head": mixer.get("d_head") or size["d_model"] // size["heads"]}
+    return {
+        **config,
+        "size": {**size, "positions": positions},
+        "attention": {**config["attention"], "mixer": mixer},
+    }
 
 
 def _family(theirs: dict[str, Any]) -> Family:
@@ -126,6 +157,8 @@ def _differences(family: Family, config: dict[str, Any], state: dict[str, Tensor
         theirs = family.config(config, vocab)
         named = to_theirs(state, family.weights(config))
         again = load(f"arch={family.arch}", "match=none", *family.overrides(theirs, named))
+        mixer, size = again["attention"]["mixer"], again["size"]
+        mixer["d_head"] = mixer["d_head"] or size["d_model"] // size["heads"]
     except (KeyError, TypeError, UserError, StopIteration):
         return ["its blocks"]
     mine, other = _flat({k: config[k] for k in _MODEL}), _flat({k: again[k] for k in _MODEL})
