@@ -15,13 +15,17 @@ from zoo.config import folder, plain
 @door.job
 def command(config: DictConfig) -> None:
     """Print the table; write it as a page, Markdown, CSV and JSON."""
-    from zoo.report import compare, show, write
+    from zoo.report import compare, keep, show, write
 
     settings = plain(config)
     runs = settings["runs"]
     if runs is None:
         runs = "runs/table" if Path("runs/table").is_dir() else "runs"
     places = [Path(place) for place in ([runs] if isinstance(runs, str) else runs)]
+    if settings["keep"]:
+        for path in keep(places, Path(settings["keep"])):
+            print(os.path.relpath(path))
+        return
     report = compare(places, settings)
     show(report)
     written = write(report, Path(settings["out"]), time.strftime("%Y-%m-%d"))

@@ -11,10 +11,10 @@ import numpy as np
 from zoo.report import sections
 from zoo.report.groups import Group
 from zoo.report.measure import Measured
-from zoo.report.read import BOUNDS
+from zoo.report.read import BOUNDS, Run
 from zoo.report.statistics import over_seeds
 
-_SHOWN = 2  # examples of each generated task
+SHOWN = 2  # examples of each generated task, and of each decoding
 
 
 def curve(group: Group) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def examples(found: Sequence[Group], measured: Measured) -> list[dict[str, Any]]
                 items = run.items.get((task, run.chosen(task) or ""))
                 if items is None or "prediction" not in items.texts:
                     continue
-                for i, name in enumerate(items.item[:_SHOWN]):
+                for i, name in enumerate(items.item[:SHOWN]):
                     entry = answers.setdefault(
                         str(name),
                         {
@@ -106,19 +106,21 @@ def examples(found: Sequence[Group], measured: Measured) -> list[dict[str, Any]]
 def samples(group: Group) -> dict[str, Any]:
     """What the first run of the group wrote straight after pre-training."""
     for _, run in sorted(group.runs.items()):
-        good = [row for row in run.samples if isinstance(row, dict) and "text" in row]
-        last = max((row.get("update") or 0 for row in good), default=0)
         texts = [
-            {
-                "decoding": str(row.get("decoding") or ""),
-                "prompt": str(row.get("prompt", "")),
-                "text": str(row["text"]),
-            }
-            for row in good
-            if (row.get("update") or 0) == last
+            {key: str(row.get(key) or "") for key in ("decoding", "prompt", "text")}
+            for row in shown_samples(run)
         ]
-        ways = list(dict.fromkeys(text["decoding"] for text in texts))
-        texts = [text for way in ways for text in [one for one in texts if one["decoding"] == way][:_SHOWN]]
         if texts:
             return {"label": group.label, "run": run.name, "texts": texts}
     return {"label": group.label, "run": None, "texts": []}
+
+
+def shown_samples(run: Run) -> list[dict[str, Any]]:
+    """The first texts of each decoding, of the last update that wrote any."""
+    good = [row for row in run.samples if isinstance(row, dict) and "text" in row]
+    last = max((row.get("update") or 0 for row in good), default=0)
+    by_decoding: dict[str, list[dict[str, Any]]] = {}
+    for row in good:
+        if (row.get("update") or 0) == last:
+            by_decoding.setdefault(str(row.get("decoding") or ""), []).append(row)
+    return [row for rows in by_decoding.values() for row in rows[:SHOWN]]
